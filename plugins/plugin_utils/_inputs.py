@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import re
 import typing as t
 from pathlib import Path
 
 import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested
@@ -27,7 +29,7 @@ _PREFIXES: t.Final = ("gpu_", "node_tuning_", "node_feature_discovery_", "nvidia
 _NAME: t.Final = re.compile(r"(?<![\w.])(?:" + "|".join(_PREFIXES) + r")\w+")
 _TAGS: t.Final = re.compile(r"\btags: \[?([\w, ]+)")
 # Template of one variable, with or without a default.
-_ONE: t.Final = re.compile(r"\s*\{\{\s*(\w+)\s*(?:\|\s*default\([^|]*\))?\s*\}\}\s*")
+_ONE: t.Final = re.compile(r"\s*\{\{\s*(\w+)\s*(?:\|\s*default\([^|]*\)|or\s+omit)?\s*\}\}\s*")
 # Tags of Ansible itself.
 _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
 # How near a name has to be to count as misspelt; below this it may be the user's own.
@@ -151,8 +153,17 @@ def _wrong_values(variables: Variables, extra: Variables, template: Template) ->
             value = template(variables[name])
         except Exception:  # noqa: S112
             continue  # A value from a later result, or from a secret store, is the role's matter.
-        yield from nested.problems({name: specs[name]}, {name: value})
-        yield from _wrong_choice(name, specs[name], value)
+        found = [
+            *nested.problems({name: specs[name]}, {name: value}),
+            *_wrong_choice(name, specs[name], value),
+        ]
+        yield from found or _refused(name, specs[name], value)
+
+
+def _refused(name: str, option: t.Mapping[str, t.Any], value: t.Any) -> t.Iterator[str]:
+    """Yield what Ansible itself would say against the value when the role begins."""
+    for text in ArgumentSpecValidator({name: option}).validate({name: value}).error_messages:
+        yield f"{name} is {json.dumps(value, default=str)}: {text}."
 
 
 def _wrong_choice(name: str, option: t.Mapping[str, t.Any], value: t.Any) -> t.Iterator[str]:

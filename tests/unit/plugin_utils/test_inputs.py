@@ -49,8 +49,24 @@ def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: st
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gpu_validation_max_nodes", None),
+        ("gpu_policy_exempt_namespaces", None),
+        ("gpu_policy_admission", False),
+        ("gpu_operator_config", "5"),
+    ],
+)
+def test_what_only_ansible_refuses_is_refused_before_the_role_begins(name: str, value: t.Any) -> None:
+    with pytest.raises(InputError, match=f"{name} is ") as raised:
+        check({name: value})
+    assert raised.value.remedy.startswith(f"Correct {name}; ansible-doc -t role")
+
+
+@pytest.mark.parametrize(
     "given",
     [
+        {"gpu_validation_image": None, "gpu_policy_spare_image": ""},
         {"gpu_validation_max_nodes": "3", "gpu_policy_tolerate": "yes"},
         {"gpu_validation_max_nodes": "{{ a_later_result }}"},
         {"gpu_node_pool_on_busy": "wait", "gpu_policy_exempt_namespaces": "a,b"},
@@ -115,8 +131,13 @@ def test_a_users_name_is_found_through_the_variables_of_the_playbook() -> None:
         "queues": "{{ gpu_policy_queues }}",
         "pools": "{{ __own }}",
         "wave": "{{ gpu_upgrade_wave | default(omit) }}",
+        "config": "{{ gpu_operator_config or omit }}",
         "name": "a {{ gpu_pool }}",
         "state": "absent",
     }
-    assert _inputs.users_names(written, variables) == {"queues": "gpu_queues", "wave": "gpu_upgrade_wave"}
+    assert _inputs.users_names(written, variables) == {
+        "queues": "gpu_queues",
+        "wave": "gpu_upgrade_wave",
+        "config": "gpu_operator_config",
+    }
     assert _inputs.users_names("free form", variables) == {}
