@@ -66,7 +66,7 @@ def test_what_only_ansible_refuses_is_refused_before_the_role_begins(name: str, 
 @pytest.mark.parametrize(
     "given",
     [
-        {"gpu_validation_image": None, "gpu_policy_spare_image": ""},
+        {"gpu_policy_spare_image": ""},
         {"gpu_validation_max_nodes": "3", "gpu_policy_tolerate": "yes"},
         {"gpu_validation_max_nodes": "{{ a_later_result }}"},
         {"gpu_node_pool_on_busy": "wait", "gpu_policy_exempt_namespaces": "a,b"},
