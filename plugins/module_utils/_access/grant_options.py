@@ -14,6 +14,8 @@ from .grant import Subject, Wanted
 
 _KINDS: t.Final = ("User", "Group", "ServiceAccount")
 _KEYS: t.Final = ("kind", "name", "namespace", "playbooks")
+# Required key -> a value of it.
+_REQUIRED: t.Final = {"kind": "Group", "name": "gpu-admins"}
 # Groups of everybody: their members are not chosen by anyone.
 _EVERYBODY: t.Final = ("system:authenticated", "system:unauthenticated", "system:serviceaccounts")
 _NOBODY: t.Final = "system:anonymous"
@@ -62,15 +64,16 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     """Return a subject; without playbooks of its own it gets these. Raise InputError with the path."""
     for key in given:
         choice(key, f"{path}.{key}", _KEYS)
-    for key in ("kind", "name"):
+    for key, example in _REQUIRED.items():
         if not given.get(key):
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", f"Set {path}.{key}.")
+            remedy = f"Set {path}.{key}, such as {example}."
+            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
     kind, name, namespace = str(given["kind"]), str(given["name"]), given.get("namespace")
     choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
         if not namespace:
             message = f"{path}.namespace is missing: a ServiceAccount is in a namespace."
-            raise InputError("INPUT-REQUIRED", message, f"Set {path}.namespace.")
+            raise InputError("INPUT-REQUIRED", message, f"Set {path}.namespace, such as gpu-automation.")
         _namespace(namespace, f"{path}.namespace")
     elif namespace:
         message = f"{path}.namespace is set, and a {kind} is in no namespace."

@@ -14,7 +14,12 @@ from .tenants import Tenant
 
 PATH: t.Final = "gpu_rbac_tenants"
 _KEYS: t.Final = ("name", "namespaces", "subjects", "queues", "priority_classes")
-_REQUIRED: t.Final = ("name", "namespaces", "subjects")
+# Required key -> a value of it.
+_REQUIRED: t.Final = {
+    "name": "team-a",
+    "namespaces": "[team-a]",
+    "subjects": "[{kind: Group, name: team-a}]",
+}
 # Longer names would make the names of objects too long.
 _LONGEST: t.Final = 33
 # These belong to the cluster, and every pod of the control plane has one.
@@ -38,9 +43,10 @@ def read(given: t.Sequence[t.Mapping[str, t.Any]] | None) -> tuple[Tenant, ...] 
 def _tenant(given: t.Mapping[str, t.Any], path: str) -> Tenant:
     for key in given:
         grant_options.choice(key, f"{path}.{key}", _KEYS)
-    for key in _REQUIRED:
+    for key, example in _REQUIRED.items():
         if not given.get(key):
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", f"Set {path}.{key}.")
+            remedy = f"Set {path}.{key}, such as {example}."
+            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
     name = str(given["name"])
     fault = name_fault(name) or (f"is longer than {_LONGEST} characters" if len(name) > _LONGEST else "")
     if fault:

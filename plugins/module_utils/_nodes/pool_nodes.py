@@ -18,14 +18,16 @@ from .taints import matches
 
 # A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]
+# Required key of a pool -> a value of it.
+_REQUIRED: t.Final = {"name": "training", "node_selector": "{accelerators.openshift/pool: training}"}
 
 
 def check_pools(pools: t.Sequence[Pool]) -> None:
     """Raise InputError if a pool lacks `name` or `node_selector`, or has one of the wrong type."""
     for index, pool in enumerate(pools):
-        for key in ("name", "node_selector"):
+        for key, example in _REQUIRED.items():
             if not pool.get(key):
-                remedy = "Give each pool a name and a node_selector."
+                remedy = f"Set pools[{index}].{key}, such as {example}."
                 raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", remedy)
         if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
             message = f"pools[{index}].node_selector and .expected are maps."

@@ -75,6 +75,8 @@ def test_what_is_wrong_is_named_by_its_path(given: Data, code: str, start: str) 
         read(**given)
     assert caught.value.code == code
     assert caught.value.message.startswith(start)
+    missing = start.removesuffix(" is missing")
+    assert (f"Set {missing}, such as " if code == "INPUT-REQUIRED" else "") in caught.value.remedy
     assert caught.value.remedy
 
 

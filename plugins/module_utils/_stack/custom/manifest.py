@@ -28,7 +28,11 @@ def check(params: StackParams) -> None:
     custom = params.get("custom")
     if not custom:
         message = "custom is missing, and backend is custom."
-        raise InputError("INPUT-REQUIRED", message, "Give custom.definition and custom.ready.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            message,
+            f'Set custom.definition to the object, and custom.ready, such as "{_AVAILABLE}".',
+        )
     _check_definition(custom["definition"])
     check_resources(custom.get("expected") or {}, "custom.expected")
     metadata = custom["definition"]["metadata"]
@@ -44,7 +48,9 @@ def check(params: StackParams) -> None:
     if params["state"] == "present":
         if not custom.get("ready"):
             message = "custom.ready is missing: without it the task cannot know when the object is ready."
-            raise InputError("INPUT-REQUIRED", message, f'For most operators it is "{_AVAILABLE}".')
+            raise InputError(
+                "INPUT-REQUIRED", message, f'Set custom.ready; for most operators it is "{_AVAILABLE}".'
+            )
         expressions(params)
 
 
@@ -53,7 +59,7 @@ def _check_definition(definition: KubeObject) -> None:
         value = at(definition, path)
         if not value or not isinstance(value, str):
             message = f"custom.definition.{path} is missing."
-            remedy = "Write the object as `oc get -o yaml` shows it, without its status."
+            remedy = f"Set custom.definition.{path}, as `oc get -o yaml` shows it."
             raise InputError("INPUT-REQUIRED", message, remedy)
 
 

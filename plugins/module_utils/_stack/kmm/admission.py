@@ -45,7 +45,7 @@ def _check_volumes(volumes: t.Iterable[KubeObject]) -> None:
 def _check_mappings(container: KubeObject) -> None:
     if not container.get("kernelMappings"):
         message = "spec.moduleLoader.container.kernelMappings is empty, and KMM needs at least one."
-        remedy = "Give at least one mapping from a kernel to an image in kmm.kernel_mappings."
+        remedy = f"Set kmm.kernel_mappings, such as {kernels.EXAMPLE}."
         raise InputError("INPUT-REQUIRED", message, remedy)
     for index, one in enumerate([container, *container["kernelMappings"]]):
         image = one.get("containerImage")

@@ -11,6 +11,7 @@ from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at, name as name_of
 
 PREFIX: t.Final = "kmm.node.kubernetes.io"
+EXAMPLE: t.Final = "[{regexp: '^.+$', container_image: 'registry.example.com/card:${KERNEL_FULL_VERSION}'}]"
 # A kernel mapping, as the options or the API have it.
 Mapping = t.Mapping[str, t.Any]
 # The log of KMM, which is the only witness of many of its decisions.

@@ -45,7 +45,7 @@ def check(params: StackParams) -> None:
         return
     if not params["name"]:
         message = "name is missing: a Module of KMM has no usual name."
-        raise InputError("INPUT-REQUIRED", message, "Give the Module a name.")
+        raise InputError("INPUT-REQUIRED", message, "Set name, such as my-driver.")
     if params["state"] == "absent":
         return
     _check_images(kmm, at(params, "spec.moduleLoader.container") or {})
@@ -57,21 +57,27 @@ def check(params: StackParams) -> None:
     if not selector(params):
         why = ", and the pools have no node_selector in common" if params["pools"] else ""
         message = f"kmm.selector is missing{why}."
-        raise InputError("INPUT-REQUIRED", message, "Give labels that all nodes of the pools have.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            message,
+            "Set kmm.selector to labels of all nodes, such as {accelerators.openshift/pool: fpga}.",
+        )
     admission.check(build(params))
 
 
 def _check_images(kmm: Options, loader: Options) -> None:
     if not kmm.get("kernel_mappings") and not loader.get("kernelMappings"):
-        remedy = "Give at least one mapping from a kernel to an image."
+        remedy = f"Set kmm.kernel_mappings, such as {kernels.EXAMPLE}."
         raise InputError("INPUT-REQUIRED", "kmm.kernel_mappings is missing.", remedy)
     if not kmm.get("module_name") and not loader.get("modprobe"):
-        raise InputError("INPUT-REQUIRED", "kmm.module_name is missing.", "Give the name that modprobe gets.")
+        remedy = "Set kmm.module_name to the name that modprobe gets, such as my_driver."
+        raise InputError("INPUT-REQUIRED", "kmm.module_name is missing.", remedy)
     kernels.check(kmm.get("kernel_mappings") or [], "kmm.kernel_mappings")
     for path, mapping in places(kmm)[1:]:
         if not mapping.get("container_image") and not kmm.get("container_image"):
             message = f"{path}.container_image is missing, and kmm.container_image too."
-            raise InputError("INPUT-REQUIRED", message, "Give the image here, or once for all mappings.")
+            remedy = f"Set {path}.container_image, or kmm.container_image once for all mappings."
+            raise InputError("INPUT-REQUIRED", message, remedy)
     _check_signing(kmm)
     for path, build in _each(kmm, "build"):
         if bool(build.get("dockerfile")) == bool(build.get("dockerfile_config_map")):
@@ -84,7 +90,9 @@ def _check_signing(kmm: Options) -> None:
     root = str(kmm.get("dir_name") or "/opt").rstrip("/")
     for path, sign in _each(kmm, "sign"):
         if not sign.get("files_to_sign"):
-            remedy = f"Give the modules' paths in the image, such as {root}/lib/modules/*/*.ko."
+            remedy = (
+                f"Set {path}.files_to_sign to the modules' paths in the image: [{root}/lib/modules/*/*.ko]."
+            )
             raise InputError("INPUT-REQUIRED", f"{path}.files_to_sign is missing.", remedy)
         if strange := [file for file in sign["files_to_sign"] if not file.startswith(f"{root}/")]:
             message = f"{path}.files_to_sign has {strange[0]}, which is not below {root}."
@@ -93,7 +101,7 @@ def _check_signing(kmm: Options) -> None:
         sign = {**(kmm.get("sign") or {}), **(mapping.get("sign") or {})}
         if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
             message = f"{path} has sign, and neither build nor sign.unsigned_image."
-            remedy = "Give the image whose modules are signed; container_image names the signed one."
+            remedy = f"Set {path}.sign.unsigned_image to the image whose modules are to be signed."
             raise InputError("INPUT-REQUIRED", message, remedy)
 
 

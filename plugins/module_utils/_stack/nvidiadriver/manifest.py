@@ -44,7 +44,11 @@ def check(params: StackParams) -> None:
         _check_entry(entry, f"nvidia_drivers[{index}]", entries, params["pools"])
     if not entries and not params["pools"] and params["state"] == "present":
         message = "There are neither nvidia_drivers nor pools, so no node would have a driver."
-        raise InputError("INPUT-REQUIRED", message, "Give one of the two.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            message,
+            "Set gpu_pools (module option pools), or nvidia_drivers, such as [{name: all, default: true}].",
+        )
 
 
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
@@ -63,7 +67,7 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
         message = (
             f"{path} has no node_selector, and no pool is named {title}: it would be for every GPU node."
         )
-        remedy = f"Give {path}.node_selector, or default: true for all nodes that no other driver selects."
+        remedy = f"Set {path}.node_selector, such as {{pool: a}}, or {path}.default: true."
         raise InputError("INPUT-REQUIRED", message, remedy)
     storage = [at(entry, f"{key}.enabled") for key in ("gds", "gdrcopy")]
     if entry.get("use_precompiled") and any(storage):

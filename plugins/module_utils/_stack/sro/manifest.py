@@ -32,13 +32,15 @@ def check(params: StackParams) -> None:
     sro = params["sro"] or {}
     if not old_name(params):
         message = "name is missing: a SpecialResource has no usual name."
-        raise InputError("INPUT-REQUIRED", message, "Give name, or sro.special_resource.")
+        raise InputError(
+            "INPUT-REQUIRED", message, "Set name, such as my-driver; sro.special_resource does too."
+        )
     if target(params) and sro.get("chart"):
         message = "sro.chart and sro.migrate_to exclude each other."
         raise InputError("INPUT-OPTION", message, "Keep one of the two.")
     if sro.get("chart") and not params["namespace"]:
         message = "namespace is missing: the chart is installed there."
-        raise InputError("INPUT-REQUIRED", message, "Give the namespace.")
+        raise InputError("INPUT-REQUIRED", message, "Set namespace, such as my-driver.")
 
 
 def build(params: StackParams) -> KubeObject:
