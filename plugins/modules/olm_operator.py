@@ -127,6 +127,14 @@ options:
     type: str
     choices: [ask, pin, allow]
     default: ask
+  gpu_models:
+    description:
+      - GPUs of nodes that get the driver of C(gpu-operator-certified). If the release that would be installed
+        brings a driver that no longer supports one of them, the task fails with C(GPU-DRV-BRANCH) before the
+        first write.
+    type: list
+    elements: str
+    default: []
   on_busy:
     description:
       - What to do if an InstallPlan of C(gpu-operator-certified) or C(nvidia-network-operator) makes the
@@ -287,6 +295,7 @@ SPEC = ArgumentSpec(
         "allow_csvs": {"type": "list", "elements": "str", "default": []},
         "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
         "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},
+        "gpu_models": {"type": "list", "elements": "str", "default": []},
         "grace": {"type": "float", "default": 60},
         "force": {"type": "bool", "default": False},
         "remove_crds": {"type": "bool", "default": False},

@@ -259,6 +259,31 @@ def test_a_role_goes_on_while_the_stack_of_one_pool_is_ready(
     assert templated(read(str(file))["fails"], variables) is fails
 
 
+@pytest.mark.parametrize(
+    ("driver", "spec", "models"),
+    [
+        ({}, {}, ["V100", "T4"]),
+        ({"version": "580.1"}, {}, []),
+        ({}, {"driver": {"version": "580.1"}}, []),
+        ({"enabled": True}, {"driver": {"enabled": False}}, []),
+    ],
+)
+def test_gpus_that_get_the_operators_own_driver(driver: t.Any, spec: t.Any, models: list[str]) -> None:
+    pools = [
+        {"name": "a", "gpu_models": ["V100"]},
+        {"name": "b", "gpu_models": ["P100"], "driver": {"version": "580.1"}},
+        {"name": "c", "gpu_models": ["T4"], "driver": {"kernel_module_type": "open"}},
+        {"name": "existing"},
+    ]
+    variables = {
+        **read("roles/gpu_operator/vars/main.yml"),
+        "gpu_operator_pools": pools,
+        "gpu_operator_driver": driver,
+        "gpu_operator_spec": spec,
+    }
+    assert templated(variables["__gpu_operator_models"], variables) == models
+
+
 def test_pools_without_tuning_or_stack_are_not_validated() -> None:
     assert of_playbook("gpu_validation_pools", **WITHOUT) == [{"pool": "a"}, {"pool": "b"}]
 

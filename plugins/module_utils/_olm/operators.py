@@ -89,6 +89,8 @@ def _ask(
     olm_subscription.refuse_unreachable(ask, live, offer)
     _warn(api, offer, ask)
     _check_support(api, ask)
+    if live is None and ask.package == GPU_OPERATOR:
+        support.refuse_driver(ask.csv or ask.head, params.get("gpu_models") or [])
     if group:
         olm_group.check_supported(group, ask.modes, ask.package)
     return ask

@@ -39,6 +39,7 @@ class OlmOperatorParams(BusyParams, LockParams, StateParams):
     allow_csvs: list[str]
     adopt: t.Literal["report", "take"]
     driver_change: t.Literal["ask", "pin", "allow"]
+    gpu_models: t.NotRequired[list[str]]
     grace: float
     force: bool
     remove_crds: bool

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._catalogue import driver_branches, driver_modules
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 
@@ -69,3 +70,15 @@ def check(package: str, csv: str, cluster: KubeObject | None, setting: str) -> s
             f"Set {setting} to a release of the operator that supports OpenShift {write(runs)}.",
         )
     return f"{text} Ask its maker whether it supports that release by now."
+
+
+def refuse_driver(csv: str, models: t.Iterable[str]) -> None:
+    """Raise AcceleratorError if the driver that this GPU operator brings no longer supports these GPUs."""
+    branch = driver_modules.default_branch(release_of(csv.partition(".")[2]) or ())
+    if wrong := driver_modules.outgrown(branch, models):
+        option = driver_branches.as_option(driver_modules.LAST_FOR_OLD)
+        raise AcceleratorError(
+            "GPU-DRV-BRANCH",
+            f"{csv} brings a driver of branch {branch}, and {wrong}. Nothing was changed.",
+            f"Set driver of these pools in gpu_pools to {option}.",
+        )

@@ -50,3 +50,23 @@ def test_a_release_that_is_too_old_for_the_operator_is_refused() -> None:
 def test_an_unknown_release_says_nothing() -> None:
     assert support.check(GPU, f"{GPU}.v26.7.0", None, SETTING) == ""
     assert support.check(GPU, "", cluster("4.22.5"), SETTING) == ""
+
+
+@pytest.mark.parametrize(
+    ("csv", "models", "is_refused"),
+    [
+        ("gpu-operator-certified.v26.7.0", ["T4", "V100"], True),
+        ("gpu-operator-certified.v26.7.0", ["T4"], False),
+        ("gpu-operator-certified.v26.3.3", ["V100"], False),
+        ("gpu-operator-certified", ["V100"], False),
+    ],
+)
+def test_a_first_operator_whose_driver_does_not_support_the_gpus(
+    csv: str, models: list[str], is_refused: bool
+) -> None:
+    if not is_refused:
+        support.refuse_driver(csv, models)
+        return
+    with pytest.raises(AcceleratorError, match="branch 595, and 580 is the last branch") as caught:
+        support.refuse_driver(csv, models)
+    assert (caught.value.code, "version: 580." in caught.value.remedy) == ("GPU-DRV-BRANCH", True)
