@@ -199,12 +199,12 @@ def test_gpus_of_existing_nodes_are_read_from_their_labels() -> None:
     marks = {"pool": "old", "nvidia.com/gpu.product": "Tesla-V100-SXM2-16GB"}
     for name in ("a", "b"):
         server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": marks}})
-    existing: t.Any = {"name": "old", "node_selector": {"pool": "old"}}
-    pools = steps.with_models(api_on(server), [existing, H100])
+    given: t.Any = [{"name": "old", "node_selector": {"pool": "old"}}, H100]
+    pools = steps.with_models(api_on(server), given)
     assert [pool["gpu_models"] for pool in pools] == [["Tesla-V100-SXM2-16GB"], ["H100"]]
     with pytest.raises(InputError, match="with a driver for Tesla-V100-SXM2-16GB GPUs"):
         preconditions.check_final(params(pools=pools), made(driver={}), (26, 7))
-    assert steps.with_models(api_on(FakeServer()), [t.cast(t.Any, H100)]) == [H100]
+    assert steps.with_models(api_on(FakeServer()), given[1:]) == [H100]
 
 
 def test_an_image_alone_is_a_whole_path() -> None:
