@@ -159,6 +159,9 @@ plan:
       description: Programs to run on the nodes of each pool.
       type: list
       elements: dict
+    proofs:
+      description: Pools of each proof, as O(accelerators.openshift.gpu_workload#module:prove) takes them.
+      type: dict
     expected_labels:
       description: Labels that the nodes of each pool must get from Node Feature Discovery.
       type: list

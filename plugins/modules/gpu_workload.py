@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_workload
-short_description: Prove GPU nodes by running a CUDA program on every device
+short_description: Validate GPU nodes by running a CUDA program on every device, and prove what pods share
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
@@ -29,6 +29,12 @@ description:
     of runs that are over and the ConfigMap are deleted.
   - O(state=absent) with O(pools) keeps the namespace while it remembers validated nodes that are in none of
     these pools.
+  - O(prove.sharing) and O(prove.preemption) prove on a node of a pool that pods share GPUs as the pool says,
+    and that work of a high priority pushes out work of a low one. Their pods are deleted at the end. If the
+    run is killed, they end by themselves. They end no pod of others, and take no device from it. A pool
+    without a node for a proof is not proven, with a warning that says why.
+  - The task validates first, then proves priorities, then sharing. The first that fails ends the task. Each
+    of them has O(wait_timeout) seconds.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -42,7 +48,7 @@ options:
     type: str
     default: gpu-validation
   node_selector:
-    description: Labels that select the nodes. This or O(pools) is required unless O(state=absent).
+    description: Labels that select the nodes. This, O(pools) or O(prove) is required unless O(state=absent).
     type: dict
   tolerations:
     description: Tolerations of the pods. They always tolerate C(nvidia.com/gpu:NoSchedule).
@@ -80,11 +86,12 @@ options:
   hold:
     description:
       - For how many seconds a pod keeps its device after the program ends, so that all pods of a node run at
-        the same time.
+        the same time. With O(prove.sharing), for how many seconds all pods have to run together, before the
+        module asks for one more.
     type: int
     default: 3
   force:
-    description: Whether to validate all nodes again.
+    description: Whether to validate all nodes again, and to prove again what is proven.
     type: bool
     default: false
   strict:
@@ -111,6 +118,107 @@ options:
         and has the others' codes as evidence.
     type: list
     elements: dict
+  prove:
+    description:
+      - What to prove, beside the validation. C(proofs) of the plan that M(accelerators.openshift.gpu_plan)
+        returns has this form.
+    type: dict
+    suboptions:
+      sharing:
+        description:
+          - Pools that share their GPUs. On a node of each pool whose devices are all free, the module starts
+            as many pods as the node has shares. Each requests one share. When all run at the same time, the
+            module reads from the output of C(nvidia-smi -L) which device each of them sees, and asks for one
+            share more.
+          - Each device must have as many pods as the pool has O(prove.sharing[].replicas), and the scheduler
+            must refuse the pod too many. The task fails with C(WORK-SHARE-APART), C(WORK-SHARE-DEVICE) or
+            C(WORK-SHARE-MORE) otherwise.
+          - A placeholder pod of a spare device holds a share as any other pod.
+          - The proof is remembered in ConfigMap C(gpu-sharing-proof). A later run proves a pool again if its
+            sharing, or the driver, the model or the shares of its nodes changed.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Name of the pool.
+            type: str
+            required: true
+          node_selector:
+            description: Labels of the nodes of the pool.
+            type: dict
+            required: true
+          tolerations:
+            description: Tolerations of the pods. They always tolerate C(nvidia.com/gpu:NoSchedule).
+            type: list
+            elements: dict
+            default: []
+          resources:
+            description: What the pods request. Partitions of several profiles have a resource each.
+            type: list
+            elements: str
+            default: [nvidia.com/gpu]
+          replicas:
+            description: Number of pods that share a device. For partitions it is 1.
+            type: int
+            default: 1
+          image:
+            description:
+              - Image of the pods, which only run C(nvidia-smi). The default is O(image), or
+                C(nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8).
+            type: str
+          claims:
+            description:
+              - What the shared claims of the pool request, where pods claim devices (backend C(dra)). Each
+                entry has C(count), C(device_class), C(profile) and C(models), as C(sharing.claims) of the
+                pool.
+              - For each entry the module makes a claim of its own in O(namespace), and two pods that use it.
+                They have to run at the same time and see the same devices, or the task fails with
+                C(WORK-CLAIM-DEVICE). The module asks for no share more, because a claim takes any pod.
+                O(prove.sharing[].resources) and O(prove.sharing[].replicas) mean nothing then.
+            type: list
+            elements: dict
+      preemption:
+        description:
+          - Pools with their priority classes. The module looks for a node of each pool with two free devices
+            and no pod that a pod of the high class could push out. It fills the free devices with a pod of
+            the low class, which requests one, and a pod of the high class, which requests the others. Then it
+            asks for one device more with the high class.
+          - The scheduler has to end the pod of the low class, and no other. The task fails with
+            C(POLICY-PREEMPTION) if no pod ends, or if another pod of the node ends.
+          - O(namespace) has to exist. Check mode only looks for the nodes.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Name of the pool.
+            type: str
+            required: true
+          node_selector:
+            description: Labels of the nodes of the pool.
+            type: dict
+            required: true
+          tolerations:
+            description: Tolerations of the pods.
+            type: list
+            elements: dict
+            default: []
+          resource:
+            description: What the pods request.
+            type: str
+            default: nvidia.com/gpu
+          low:
+            description: Name of the priority class whose pod has to end.
+            type: str
+            required: true
+          high:
+            description: Name of the priority class for which it ends.
+            type: str
+            required: true
+          image:
+            description: Image of the pods, which only sleep. The default is C(registry.k8s.io/pause:3.10).
+            type: str
   max_nodes:
     description: The number of nodes that are validated at the same time.
     type: int
@@ -118,6 +226,7 @@ options:
   grace:
     description:
       - For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
+        O(prove.preemption) waits as long for the scheduler, each time.
     type: float
     default: 60
   joining:
@@ -164,6 +273,19 @@ EXAMPLES = r"""
     resources: {nvidia.com/gpu: 8}
     claims: true
 
+- name: Prove that four pods share each GPU, and that training pushes out batch work
+  accelerators.openshift.gpu_workload:
+    prove:
+      sharing:
+        - name: inference
+          node_selector: {accelerators.openshift/pool: inference}
+          replicas: 4
+      preemption:
+        - name: training
+          node_selector: {accelerators.openshift/pool: training}
+          low: gpu-batch
+          high: gpu-training
+
 - name: Delete the namespace and the stored results
   accelerators.openshift.gpu_workload:
     state: absent
@@ -176,7 +298,7 @@ workload:
       that did not run keeps its earlier validation.
     - With O(pools), C(nodes) has the nodes of all pools, each with the name of its C(pool).
     - C(busy) of a node is empty, or says who holds the devices of a node that was not validated.
-  returned: success, or a failed validation
+  returned: with O(node_selector) or O(pools), also if the validation failed
   type: dict
   sample:
     namespace: gpu-validation
@@ -197,9 +319,47 @@ workload:
             passed: true
             result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f]}
             log_tail: ["[Vector addition of 50000 elements]", Test PASSED, Done]
+sharing:
+  description:
+    - Each pool of O(prove.sharing) with the node of the proof, and with what ran there. C(devices) is empty
+      if the pool was proven before or is not proven, and C(why) says so. C(proven) is null in check mode,
+      and for a pool without nodes.
+    - An entry of C(devices) has the number of C(shares), which is the number of pods. It has the number of
+      C(devices), and the C(uuids) that the pods saw. C(overlap_seconds) is for how many seconds all of them
+      ran, and C(refused) has the scheduler's words about one more.
+  returned: with O(prove.sharing), also if a proof failed
+  type: list
+  elements: dict
+  sample:
+    - name: inference
+      node: gpu-0
+      proven: true
+      why: ""
+      devices:
+        - resource: nvidia.com/gpu
+          replicas: 4
+          shares: 4
+          devices: 1
+          uuids: [GPU-0f]
+          overlap_seconds: 3.4
+          refused: "0/6 nodes are available: 1 Insufficient nvidia.com/gpu."
+preemption:
+  description:
+    - Each pool of O(prove.preemption) with the node of the proof, the pod that ended, and how many pods of
+      that node stayed.
+    - C(proven) is false if there was no node for a proof, and null in check mode.
+  returned: with O(prove.preemption)
+  type: list
+  elements: dict
+  sample:
+    - name: training
+      node: gpu-0
+      proven: true
+      pushed_out: preemption-a1b2c3-low
+      stayed: 7
 failed_pools:
-  description: Names of the pools whose validation failed.
-  returned: a failed validation, with several pools
+  description: Names of the pools whose validation, or whose proof of sharing, failed.
+  returned: a failed validation with several pools, or a failed proof of sharing
   type: list
   elements: str
   sample: [training]
@@ -236,17 +396,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps, steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import removal_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
     OPTIONS,
     GpuWorkloadParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import steps
 
 SPEC = ArgumentSpec(
     options=OPTIONS,
     required_by={"joining": ["pools"]},
-    required_if=[["state", "present", ["node_selector", "pools"], True]],
-    mutually_exclusive=[["node_selector", "pools"]],
+    required_if=[["state", "present", ["node_selector", "pools", "prove"], True]],
+    mutually_exclusive=[["node_selector", "pools"], ["joining", "prove"]],
 ).merge(AUTH, STATE, WAIT)
 
 

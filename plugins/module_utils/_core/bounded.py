@@ -17,7 +17,7 @@ _FEW: t.Final = 20
 # Later tasks work on each entry of these, or compare with them: a part would mislead them. Of a list by pool
 # only lists within its entries are cut.
 _WHOLE: t.Final = ("diff", "foreseen", "drift", "plan")
-_BY_POOL: t.Final = ("pools", "groups", "met", "nvidia_drivers", "machine_sets")
+_BY_POOL: t.Final = ("pools", "groups", "met", "nvidia_drivers", "machine_sets", "sharing", "preemption")
 # What a node or a pod is to have, and what it offers of that.
 _OFFERED: t.Final = ("allocatable", "offered")
 _TROUBLE: t.Final = ("code", "error", "busy", "misfit", "failure")

@@ -126,7 +126,7 @@ def inputs(pools: t.Iterable[Description]) -> list[Description]:
 
 
 def preemptions(pools: t.Iterable[Description]) -> list[Description]:
-    """Return an entry for each pool of a plan whose classes can push out pods, as gpu_preemption takes it.
+    """Return an entry of prove.preemption of gpu_workload for each pool whose classes can push out pods.
 
     The low class is the one of the lowest value, the high class the highest that may preempt.
     """

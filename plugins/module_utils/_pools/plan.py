@@ -135,8 +135,10 @@ def assemble(
         "sharings": [] if claims else geometry.inputs(driven),
         "claims": geometry.claims(driven) if claims else [],
         "tunings": tuning.inputs(pools),
-        "sharing_proofs": geometry.proofs(driven, validations(driven)),
-        "preemptions": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
+        "proofs": {
+            "sharing": geometry.proofs(driven, validations(driven)),
+            "preemption": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
+        },
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }
     return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))

@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, name
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._workload import chosen, steps as validation_steps
-from .._workload.pods import GpuWorkloadParams
+from .._workload.options import GpuWorkloadParams
 from .jobs import probe
 from .options import GpuDriverUpgradeParams
 

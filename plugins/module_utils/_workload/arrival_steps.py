@@ -14,7 +14,7 @@ from .._kube.kinds import known
 from .._nodes.labels import common_selector
 from . import turns
 from .arrivals import Arrivals
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 from .run_steps import SLICE
 from .turns import Turn
 

@@ -11,7 +11,8 @@ import typing as t
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
 from . import obstacles
-from .pods import HOSTNAME, GpuWorkloadParams, defaults, host_of
+from .options import GpuWorkloadParams, defaults
+from .pods import HOSTNAME, host_of
 
 # What a remedy of gpu_workload says to set.
 _SETTING: t.Final = re.compile(

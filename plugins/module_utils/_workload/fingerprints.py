@@ -9,7 +9,7 @@ import zlib
 
 from .._core.objects import KubeObject
 from .._nodes import devices as node_devices
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
 # The ConfigMap of the proofs of sharing.

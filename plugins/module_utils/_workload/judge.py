@@ -14,7 +14,8 @@ from .._nodes import devices as node_devices
 from .._stack.pods import trouble
 from .._stack.signatures import PULLS, recognise, spoken, telling
 from .benchmarks.registry import BENCHMARKS
-from .pods import HOSTNAME, GpuWorkloadParams, geometry_of, has_ended, host_of, phase
+from .options import GpuWorkloadParams
+from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
 
 # A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")

@@ -15,7 +15,8 @@ from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.placeholders import is_placeholder
 from . import runs
 from .benchmarks.registry import BENCHMARKS
-from .pods import HOSTNAME, RUN_LABEL, GpuWorkloadParams, geometry_of, has_ended, host_of
+from .options import GpuWorkloadParams
+from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
 
 # Resource -> who holds it -> how many of it.
 Held = t.Mapping[str, t.Mapping[str, int]]

@@ -10,65 +10,18 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY
-from .._frame.argspec import StateParams
 from .._nodes import claims as gpu_claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from . import runs
 from .benchmarks.registry import BENCHMARKS
-
-
-class GpuWorkloadParams(StateParams):
-    """The options of gpu_workload. resources: number of devices of each resource. hold, grace: seconds."""
-
-    namespace: str
-    node_selector: dict[str, str] | None
-    tolerations: list[dict[str, t.Any]]
-    resources: dict[str, t.Any] | None
-    claims: bool
-    benchmark: t.Literal["matmul", "nvidia_smi", "vectoradd"]
-    image: str | None
-    hold: int
-    force: bool
-    strict: bool
-    min_nodes: int
-    pools: list[dict[str, t.Any]] | None
-    max_nodes: int
-    grace: float
-    joining: list[str] | None
-    machine_namespace: str
-
-
-OPTIONS: t.Final[dict[str, t.Any]] = {
-    "namespace": {"type": "str", "default": "gpu-validation"},
-    "node_selector": {"type": "dict"},
-    "tolerations": {"type": "list", "elements": "dict", "default": []},
-    "resources": {"type": "dict"},
-    "claims": {"type": "bool", "default": False},
-    "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
-    "image": {"type": "str"},
-    "hold": {"type": "int", "default": 3},
-    "force": {"type": "bool", "default": False},
-    "strict": {"type": "bool", "default": False},
-    "min_nodes": {"type": "int", "default": 1},
-    "pools": {"type": "list", "elements": "dict"},
-    "max_nodes": {"type": "int", "default": 200},
-    "grace": {"type": "float", "default": 60.0},
-    "joining": {"type": "list", "elements": "str"},
-    "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
-}
-
+from .options import GpuWorkloadParams
 
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
 _CPU_MILLIS: t.Final = 100
 _ENDED: t.Final = ("Succeeded", "Failed")
-
-
-def defaults() -> dict[str, t.Any]:
-    """Return each option of OPTIONS with its default."""
-    return {key: option.get("default") for key, option in OPTIONS.items()}
 
 
 def phase(pod: KubeObject) -> str:

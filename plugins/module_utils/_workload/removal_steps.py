@@ -15,7 +15,7 @@ from .._nodes.labels import labels
 from .._nodes.taints import matches
 from . import fingerprints, judge, namespace, obstacles, runs, turns
 from .fingerprints import Memory
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 from .run_steps import MAP, POD, known_runs, memory
 
 _KINDS: t.Final = {kind.kind: kind for kind in KINDS.values() if kind.kind in namespace.KINDS}

@@ -16,7 +16,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from . import fingerprints, judge, obstacles, pods as workload_pods, runs
 from .judges import Judges
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 from .turns import Job
 
 MAP: t.Final = known("ConfigMap")

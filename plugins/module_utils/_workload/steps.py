@@ -17,7 +17,7 @@ from .._kube.session import Change
 from .._nodes import claims as gpu_claims
 from .._nodes.pool_nodes import check_resources
 from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, memory, run
 from .turns import Job, Turn
 

@@ -11,7 +11,7 @@ from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject
 from . import judge
 from .benchmarks.registry import BENCHMARKS
-from .pods import GpuWorkloadParams
+from .options import GpuWorkloadParams
 
 # Key of an entry of `pools` -> option of the module that it replaces.
 _KEYS: t.Final = {

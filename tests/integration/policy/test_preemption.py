@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_preemption on the real scheduler: the low pod goes, all others stay; and placeholder pods give way."""
+"""Priorities on the real scheduler: the low pod goes, all others stay; and placeholder pods give way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from integration.playbook import Playbook
 
 pytestmark = [
     pytest.mark.long(
-        "a sandbox of its own: tests/unit/policy/test_preemption.py holds what the module decides"
+        "a sandbox of its own: tests/unit/workload/proofs/test_preemption.py holds what the module decides"
     ),
     pytest.mark.story("classes and a node with devices first, then the proofs"),
 ]
@@ -69,9 +69,9 @@ def phases(cluster: Cluster) -> dict[str, str]:
 def test_the_low_pod_goes_and_no_other(playbook: Playbook, cluster: Cluster) -> None:
     cluster.client.create(pod("work", 1, "gpu-training"))
     until(lambda: phases(cluster).get("work") == "Running", "the pod of a team runs")
-    task = playbook.module("gpu_preemption", pools=[POOL])
+    task = playbook.module("gpu_workload", prove={"preemption": [POOL]})
     assert not task.failed, task.result
-    (found,) = task["pools"]
+    (found,) = task["preemption"]
     assert (found["proven"], found["node"]) == (True, NODE), task.result
     assert found["pushed_out"].endswith("-low")
     assert found["stayed"] >= 2
@@ -81,9 +81,9 @@ def test_the_low_pod_goes_and_no_other(playbook: Playbook, cluster: Cluster) -> 
 def test_a_pod_of_others_that_could_end_is_left_alone(playbook: Playbook, cluster: Cluster) -> None:
     cluster.client.create(pod("batch", 1, "gpu-batch"))
     until(lambda: phases(cluster).get("batch") == "Running", "the batch pod runs")
-    task = playbook.module("gpu_preemption", pools=[POOL])
+    task = playbook.module("gpu_workload", prove={"preemption": [POOL]})
     assert (task.failed, task.changed) == (False, False)
-    assert task["pools"][0]["proven"] is False
+    assert task["preemption"][0]["proven"] is False
     assert phases(cluster) == {"work": "Running", "batch": "Running"}
 
 

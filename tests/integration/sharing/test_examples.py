@@ -83,9 +83,9 @@ def test_four_pods_share_a_gpu(cluster: Cluster, playbook: Playbook) -> None:
 
 def prove(playbook: Playbook) -> Data:
     """Return what a new proof of the pool with four shares says."""
-    task = playbook.module("gpu_sharing_proof", pools=[POOL], force=True)
+    task = playbook.module("gpu_workload", prove={"sharing": [POOL]}, force=True)
     assert not task.failed, task.result
-    return t.cast(Data, task["pools"][0])
+    return t.cast(Data, task["sharing"][0])
 
 
 def test_the_run_has_proven_that_four_pods_share_the_gpu(cluster: Cluster, playbook: Playbook) -> None:
@@ -107,8 +107,8 @@ def test_the_next_proof_takes_away_what_a_killed_one_left(
         found = cluster.client.list("v1", "pods", PROOFS)
         return [one["metadata"]["name"] for one in found if one["status"].get("phase") == "Running"]
 
-    given = {"pools": [POOL], "force": True, "hold": 60.0}
-    kill(playbook, tmp_path, lambda: len(running()) == 4, "gpu_sharing_proof", **given)
+    given = {"prove": {"sharing": [POOL]}, "force": True, "hold": 60}
+    kill(playbook, tmp_path, lambda: len(running()) == 4, "gpu_workload", **given)
     assert len(running()) == 4
     assert prove(playbook)["proven"] is True
     until(lambda: cluster.client.list("v1", "pods", PROOFS) == [], "no pod of either proof is left")

@@ -51,13 +51,13 @@ def test_soft_is_two_priority_classes_and_no_taint() -> None:
 
 
 def test_the_classes_of_a_soft_pool_can_be_proved() -> None:
-    (found,) = plan([pool(candidates=T4, partition="soft", spare=1)], cloud="aws")["preemptions"]
+    (found,) = plan([pool(candidates=T4, partition="soft", spare=1)], cloud="aws")["proofs"]["preemption"]
     assert (found["low"], found["high"], found["resource"]) == ("gpu-batch", "gpu-training", "nvidia.com/gpu")
     for own in (
         [{"name": "one", "value": 7}],
         [{"name": "a", "value": 1}, {"name": "b", "value": 2} | NEVER],
     ):
-        assert plan([pool(candidates=T4, priority=own)], cloud="aws")["preemptions"] == []
+        assert plan([pool(candidates=T4, priority=own)], cloud="aws")["proofs"]["preemption"] == []
 
 
 def test_soft_keeps_the_classes_that_the_user_gave() -> None:

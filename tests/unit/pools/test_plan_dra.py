@@ -79,7 +79,7 @@ def test_shared_claims_become_the_inputs_of_the_roles() -> None:
     assert {tuple(one["models"]) for one in first["sharing"]["claims"]} == {("T4",)}
     assert (second["name"], second["sharing"]) == ("whole", {})
     # Two claims of one kind need one proof.
-    (proof,) = plan["sharing_proofs"]
+    (proof,) = plan["proofs"]["sharing"]
     assert proof["claims"] == [
         {"device_class": "gpu.nvidia.com", "profile": "", "count": 1, "models": ["T4"]}
     ]
@@ -125,7 +125,7 @@ def test_partitions_of_an_a100_can_be_claimed() -> None:
     plan = pool_builders.plan(
         [shared(claim, candidates=candidate("p4d.24xlarge"))], "gpu_pools", "aws", backend="dra"
     )
-    (proof,) = plan["sharing_proofs"]
+    (proof,) = plan["proofs"]["sharing"]
     assert proof["claims"] == [
         {"device_class": "mig.nvidia.com", "profile": "1g.5gb", "count": 7, "models": ["A100"]}
     ]

@@ -41,12 +41,12 @@ def test_every_pool_that_shares_its_gpus_is_proven() -> None:
         pool(name="b", candidates=T4),
         {**existing(1, gpu="a"), "name": "c", "sharing": cut},
     ]
-    shared, parts = plan(pools, cloud="aws")["sharing_proofs"]
+    shared, parts = plan(pools, cloud="aws")["proofs"]["sharing"]
     assert (shared["name"], shared["replicas"], shared["resources"]) == ("a", 4, ["nvidia.com/gpu"])
     assert ([one["key"] for one in shared["tolerations"]][-1], shared["image"]) == ("gpu", "mirror/cuda:1")
     assert (parts["name"], parts["replicas"]) == ("c", 1)
     assert parts["resources"] == ["nvidia.com/mig-1g.5gb", "nvidia.com/mig-3g.20gb"]
-    assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["sharing_proofs"] == []
+    assert plan([pool(candidates=T4)], cloud="aws", backend="dra")["proofs"]["sharing"] == []
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_pods_share_partitions_by_time_slicing(mig: dict[str, t.Any], name: str,
     kinds = candidate("p4d.24xlarge", "us-east-2a")
     found = plan([pool(candidates=kinds, sharing=sharing)], cloud="aws")
     assert found["validations"][0]["expected"] == {name: number}
-    (sharings,), (proofs,) = found["sharings"], found["sharing_proofs"]
+    (sharings,), (proofs,) = found["sharings"], found["proofs"]["sharing"]
     assert set(sharings["sharing"]) == {"mig", "time_slicing"}
     assert sharings["partitions"][0]["expected"] == {name: number}
     assert (proofs["replicas"], proofs["resources"]) == (2, [name])

@@ -23,8 +23,6 @@ _PARTS: t.Final = (
     "quotas",
     "priorities",
     "partitions",
-    "preemptions",
-    "sharing_proofs",
     "validations",
     "tolerations",
     "groups",
@@ -33,6 +31,7 @@ _PARTS: t.Final = (
 PLAN: t.Final[Data] = {
     "pools": [POOL],
     "stack": {"backend": "clusterpolicy", "driver": {}},
+    "proofs": {"sharing": [], "preemption": []},
     **{part: [] for part in _PARTS},
 }
 GIVEN: t.Final[Data] = {

@@ -56,6 +56,7 @@ WITH_THEIR_PACKAGE = {
     "_workload/benchmarks/matmul",
     "_workload/benchmarks/nvidia_smi",
     "_workload/benchmarks/vectoradd",
+    "_workload/options",
 }
 # Small nouns that the tests of another package run: the first one that needs them.
 WITH_ANOTHER_PACKAGE = {

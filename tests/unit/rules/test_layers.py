@@ -87,7 +87,6 @@ STEPS = {
     *(f"_monitoring/{one}" for one in ("querier", "steps")),
     *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "truth")),
     "_policy/admission_steps",
-    "_policy/preemption_steps",
     "_policy/steps",
     "_pools/steps",
     "_pull_secret/steps",
@@ -142,7 +141,9 @@ STEPS = {
     "_workload/proofs/proof_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
+    "_workload/proofs/preemption_steps",
     "_workload/proofs/sharing_proof_steps",
+    "_workload/proofs/steps",
     "_workload/steps",
 }
 CLIENTS = {"kubernetes", "openshift"}

@@ -42,9 +42,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators.
     OperatorUpgradeParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuPartitionParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy.preemption import (
-    GpuPreemptionParams,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
     GpuPullSecretParams,
@@ -71,9 +68,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update.ste
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
     GpuDriverUpgradeParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
-    GpuSharingProofParams,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    GpuWorkloadParams,
 )
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
@@ -89,14 +85,12 @@ PARAMS: dict[str, type] = {
     "gpu_node": GpuNodeParams,
     "gpu_partition": GpuPartitionParams,
     "gpu_plan": GpuPlanParams,
-    "gpu_preemption": GpuPreemptionParams,
     "gpu_pull_secret": GpuPullSecretParams,
     "gpu_queue": GpuQueueParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_removal": GpuRemovalParams,
     "gpu_repartition": GpuRepartitionParams,
     "gpu_sharing": GpuSharingParams,
-    "gpu_sharing_proof": GpuSharingProofParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,

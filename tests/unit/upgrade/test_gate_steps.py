@@ -12,7 +12,9 @@ from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate_steps, steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    GpuWorkloadParams,
+)
 
 
 def test_each_node_is_validated_by_itself() -> None:

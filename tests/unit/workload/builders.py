@@ -5,11 +5,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
     GpuWorkloadParams,
-    Mark,
     defaults,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import Mark
 
 
 def params(**given: t.Any) -> GpuWorkloadParams:

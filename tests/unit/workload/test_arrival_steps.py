@@ -14,7 +14,9 @@ from unit.workload.test_steps import PODS, World, of
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    GpuWorkloadParams,
+)
 
 Data = dict[str, t.Any]
 

@@ -15,7 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen, obstacles
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import GpuWorkloadParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    GpuWorkloadParams,
+)
 
 
 def tainted(*keys: str) -> KubeObject:

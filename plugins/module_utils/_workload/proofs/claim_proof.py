@@ -14,9 +14,10 @@ from ..._nodes.node import is_ready
 from ..._sharing.claims import Devices
 from .. import pods as workload_pods
 from ..benchmarks.devices import uuids
-from ..pods import GpuWorkloadParams, Mark
+from ..options import GpuWorkloadParams, SharingProofParams
+from ..pods import Mark
 from . import sharing_proof
-from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Stop
+from .sharing_proof import Stop
 
 DEVICE: t.Final = "WORK-CLAIM-DEVICE"
 # Pods that use the claim together.
@@ -59,7 +60,7 @@ def key(wanted: t.Iterable[Devices], place: Offer) -> str:
 
 
 def workload(
-    params: GpuSharingProofParams, pool: ProofPoolParams, wanted: Devices, seconds: int
+    params: GpuWorkloadParams, pool: SharingProofParams, wanted: Devices, seconds: int
 ) -> GpuWorkloadParams:
     """Return the parameters of the pods, which run until they are deleted or for so many seconds."""
     place = sharing_proof.Place({}, {wanted.resource: wanted.count})
@@ -111,7 +112,7 @@ def judged(wanted: Devices, place: Offer, logs: t.Mapping[str, str]) -> list[str
     )
 
 
-def failure(pool: ProofPoolParams, place: Offer, stop: Stop) -> NotReadyError:
+def failure(pool: SharingProofParams, place: Offer, stop: Stop) -> NotReadyError:
     """Return the error for a pool whose claims are not shared."""
     remedy = (
         f"Run `oc describe node {name(place.node)}`, and read the log of the DRA driver's pod on it: `oc get "

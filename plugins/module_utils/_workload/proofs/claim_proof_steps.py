@@ -15,19 +15,18 @@ from ..._kube.kinds import known
 from ..._kube.session import Change
 from ..._sharing.claims import Devices, devices_of
 from .. import pods as workload_pods
-from ..pods import GpuWorkloadParams, Mark
+from ..options import GpuWorkloadParams, SharingProofParams
+from ..pods import Mark
 from ..run_steps import CLAIM, SLICE, clean, look
 from . import claim_proof as proof
 from .claim_proof import Offer
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
-from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Stop
+from .sharing_proof import Stop
 
 NODE: t.Final = known("Node")
 
 
-def prove(
-    api: Api, params: GpuSharingProofParams, pool: ProofPoolParams, known_now: dict[str, str]
-) -> Result:
+def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_now: dict[str, str]) -> Result:
     """Return the result of a pool with shared claims, and note in `known_now` what is proven.
 
     Raises NotReadyError if pods of one claim see different devices.
@@ -65,8 +64,8 @@ def prove(
 
 def _free(
     api: Api,
-    params: GpuSharingProofParams,
-    pool: ProofPoolParams,
+    params: GpuWorkloadParams,
+    pool: SharingProofParams,
     wanted: Devices,
     places: t.Iterable[Offer],
 ) -> tuple[Offer, GpuWorkloadParams, list[KubeObject]] | str:
@@ -89,7 +88,7 @@ def _free(
 
 def _on(
     api: Api,
-    params: GpuSharingProofParams,
+    params: GpuWorkloadParams,
     wanted: Devices,
     chosen: tuple[Offer, GpuWorkloadParams, list[KubeObject]],
 ) -> Result | Stop:

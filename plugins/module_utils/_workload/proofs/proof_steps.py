@@ -10,16 +10,17 @@ from ..._core.objects import KubeObject, name
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from .. import judge, namespace, pods as workload_pods
+from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
 from ..run_steps import POD
 from . import sharing_proof as proof
-from .sharing_proof import GpuSharingProofParams, ProofPoolParams, Refused, Stop, Together
+from .sharing_proof import Refused, Stop, Together
 
 NAMESPACE: t.Final = known("Namespace")
 Result = dict[str, t.Any]
 
 
-def make_namespace(api: Api, params: GpuSharingProofParams) -> None:
+def make_namespace(api: Api, params: GpuWorkloadParams) -> None:
     """Create the namespace of the pods, and wait for its service account."""
     there = api.get(NAMESPACE, params["namespace"])
     if there is None or namespace.is_made_for_validation(there):
@@ -32,7 +33,7 @@ class Watch(t.NamedTuple):
     """The pods of one proof while they run. resources: what they request from the device plugin."""
 
     api: Api
-    params: GpuSharingProofParams
+    params: GpuWorkloadParams
     mark: Mark
     resources: tuple[str, ...]
 
@@ -63,7 +64,7 @@ class Watch(t.NamedTuple):
                 return stop
 
 
-def not_proven(api: Api, pool: ProofPoolParams, why: str) -> Result:
+def not_proven(api: Api, pool: SharingProofParams, why: str) -> Result:
     """Return the result of a pool whose sharing is not proven, with a warning outside check mode."""
     if api.check_mode:
         return result(pool, "", None, why)
@@ -72,7 +73,7 @@ def not_proven(api: Api, pool: ProofPoolParams, why: str) -> Result:
 
 
 def result(
-    pool: ProofPoolParams,
+    pool: SharingProofParams,
     node: str,
     proven: bool | None,
     why: str,

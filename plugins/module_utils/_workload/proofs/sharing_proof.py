@@ -10,12 +10,12 @@ import typing as t
 from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, name, number_of
 from ..._core.readiness import Grace, Readiness, pending, ready
-from ..._frame.argspec import WaitParams
 from ..._nodes import devices
 from ..._nodes.node import is_ready
 from .. import judge, pods as workload_pods
 from ..benchmarks.devices import uuids
-from ..pods import GpuWorkloadParams, has_ended, phase
+from ..options import GpuWorkloadParams, SharingProofParams, defaults
+from ..pods import has_ended, phase
 
 APART, DEVICE, MORE = "WORK-SHARE-APART", "WORK-SHARE-DEVICE", "WORK-SHARE-MORE"
 _REMEDIES: t.Final = {
@@ -25,32 +25,6 @@ _REMEDIES: t.Final = {
 }
 # Why the node or the cluster ends a pod that did nothing wrong.
 _FROM_OUTSIDE: t.Final = ("Preempting", "Evicted", "NodeShutdown", "Terminated", "DeadlineExceeded")
-
-
-class ProofPoolParams(t.TypedDict):
-    """One pool of the option pools. resources: what its pods request. replicas: pods on one device.
-
-    claims: what its shared claims request, empty or None without them.
-    """
-
-    name: str
-    node_selector: dict[str, t.Any]
-    tolerations: list[dict[str, t.Any]]
-    resources: list[str]
-    replicas: int
-    image: str | None
-    claims: list[dict[str, t.Any]] | None
-
-
-class GpuSharingProofParams(WaitParams):
-    """The options of gpu_sharing_proof. hold: seconds that all pods run together. grace: of the scheduler."""
-
-    pools: list[ProofPoolParams]
-    namespace: str
-    image: str | None
-    hold: float
-    grace: float
-    force: bool
 
 
 class Stop(t.NamedTuple):
@@ -89,7 +63,7 @@ class Shares(t.NamedTuple):
         }
 
 
-def shares(node: KubeObject, pool: ProofPoolParams) -> dict[str, int] | str:
+def shares(node: KubeObject, pool: SharingProofParams) -> dict[str, int] | str:
     """Return how many pods the node takes, by resource; why it takes none, as a clause, otherwise."""
     if (node.get("spec") or {}).get("unschedulable") or not is_ready(node):
         return f"node {name(node)} is not ready or not schedulable"
@@ -99,7 +73,7 @@ def shares(node: KubeObject, pool: ProofPoolParams) -> dict[str, int] | str:
     return found
 
 
-def key(pool: ProofPoolParams, place: Place) -> str:
+def key(pool: SharingProofParams, place: Place) -> str:
     """Return what a proof holds for: the sharing of the pool, and the driver and the devices of its node."""
     offers = ",".join(f"{one}={number}" for one, number in sorted(place.shares.items()))
     model = devices.product(place.node) or "unknown"
@@ -108,7 +82,7 @@ def key(pool: ProofPoolParams, place: Place) -> str:
 
 
 def workload(
-    params: GpuSharingProofParams, pool: ProofPoolParams, place: Place, seconds: int
+    params: GpuWorkloadParams, pool: SharingProofParams, place: Place, seconds: int
 ) -> GpuWorkloadParams:
     """Return the parameters of the validation pods of a proof, which run until they are deleted.
 
@@ -126,7 +100,7 @@ def workload(
         "image": pool["image"] or params["image"],
         "hold": seconds,
     }
-    return t.cast(GpuWorkloadParams, workload_pods.defaults() | own)
+    return t.cast(GpuWorkloadParams, defaults() | own)
 
 
 def one_more(given: GpuWorkloadParams, place: Place, mark: workload_pods.Mark) -> dict[str, KubeObject]:
@@ -259,7 +233,7 @@ def of_devices(found: Shares, place: Place) -> Stop | None:
     )
 
 
-def failure(pool: ProofPoolParams, node: str, stop: Stop) -> NotReadyError:
+def failure(pool: SharingProofParams, node: str, stop: Stop) -> NotReadyError:
     """Return the error for a pool whose sharing is disproved."""
     remedy = _REMEDIES[stop.code].format(node=node)
     return NotReadyError(stop.code, f"Pool {pool['name']}: {stop.why}.", remedy)

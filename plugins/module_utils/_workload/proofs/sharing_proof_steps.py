@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_sharing_proof: fill one node of a pool with pods, ask for one more, and read the devices."""
+"""Steps of the proof of sharing: fill one node with pods, ask for one more, and read the devices."""
 
 from __future__ import annotations
 
@@ -17,29 +17,34 @@ from ..._kube.session import Change
 from ..._nodes.placeholders import is_placeholder
 from ..._nodes.pool_nodes import check_resources
 from .. import fingerprints, obstacles, pods as workload_pods
-from ..pods import GpuWorkloadParams, Mark
+from ..options import GpuWorkloadParams, SharingProofParams
+from ..pods import Mark
 from ..run_steps import MAP, POD, clean, look
 from . import claim_proof_steps, sharing_proof as proof
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
-from .sharing_proof import GpuSharingProofParams, Place, ProofPoolParams, Refused, Shares, Stop
+from .sharing_proof import Place, Refused, Shares, Stop
 
 NODE: t.Final = known("Node")
 
 
-def ensure(api: Api, params: GpuSharingProofParams) -> Result:
+def check(params: GpuWorkloadParams, pools: t.Iterable[SharingProofParams]) -> None:
+    """Raise InputError for an image or a resource that no proof can use."""
+    references.check(params["image"], "image", "gpu_validation_image (module option image)")
+    for index, pool in enumerate(pools):
+        path, setting = f"prove.sharing[{index}]", "validate.image of the pool in gpu_pools"
+        check_resources(pool["resources"], f"{path}.resources")
+        references.check(pool["image"], f"{path}.image", setting)
+
+
+def prove(api: Api, params: GpuWorkloadParams, pools: t.Sequence[SharingProofParams]) -> Result:
     """Prove the sharing of each pool that is not proven yet; return what ran on which device.
 
     Raises the error of the first pool whose sharing is disproved, with those of others as evidence.
     """
-    references.check(params["image"], "image", "gpu_validation_image (module option image)")
-    for index, pool in enumerate(params["pools"]):
-        path, setting = f"pools[{index}]", "validate.image of the pool in gpu_pools"
-        check_resources(pool["resources"], f"{path}.resources")
-        references.check(pool["image"], f"{path}.image", setting)
-    live = api.get(MAP, fingerprints.PROOFS, params["namespace"]) if params["pools"] else None
+    live = api.get(MAP, fingerprints.PROOFS, params["namespace"])
     known_now = dict((live or {}).get("data") or {})
     results, failures = [], []
-    for pool in params["pools"]:
+    for pool in pools:
         try:
             results.append(_prove(api, params, pool, known_now))
         except (NotReadyError, WaitTimeoutError) as exc:
@@ -50,13 +55,13 @@ def ensure(api: Api, params: GpuSharingProofParams) -> Result:
     if failures:
         (_pool, first), *others = failures
         first.evidence += [f"pool {pool}: {one.code}: {one.message}" for pool, one in others]
-        first.facts |= {"pools": results, "failed_pools": [pool for pool, _error in failures]}
+        first.facts |= {"sharing": results, "failed_pools": [pool for pool, _error in failures]}
         raise first
-    return {"pools": results}
+    return {"sharing": results}
 
 
 def _prove(
-    api: Api, params: GpuSharingProofParams, pool: ProofPoolParams, known_now: dict[str, str]
+    api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_now: dict[str, str]
 ) -> Result:
     """Return the result of one pool, and note in `known_now` what is proven."""
     if pool.get("claims"):
@@ -93,8 +98,8 @@ def _free(api: Api, given: GpuWorkloadParams, place: Place) -> tuple[list[KubeOb
 
 def _on(
     api: Api,
-    params: GpuSharingProofParams,
-    pool: ProofPoolParams,
+    params: GpuWorkloadParams,
+    pool: SharingProofParams,
     chosen: tuple[Place, GpuWorkloadParams, list[KubeObject]],
     known_now: dict[str, str],
 ) -> Result:
@@ -129,8 +134,8 @@ class _Run(t.NamedTuple):
     """One proof while its pods run."""
 
     api: Api
-    params: GpuSharingProofParams
-    pool: ProofPoolParams
+    params: GpuWorkloadParams
+    pool: SharingProofParams
     place: Place
     mark: Mark
 

@@ -16,9 +16,7 @@ from unit.workload.proofs.test_sharing_proof import PARAMS, POOL, refused
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
-    sharing_proof_steps as steps,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import steps
 
 Object = dict[str, t.Any]
 PLACE: t.Final = "gpu-validation"
@@ -63,10 +61,9 @@ class World:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
         self.server.requests.clear()
         api = api_on(self.server, FakeClock(), run=Run("root", "bastion", "", 1, "1"), check_mode=check_mode)
-        pools = [{**POOL, "claims": [{"count": 1}], **pool}]
-        (found,) = steps.ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0, "pools": pools}))[
-            "pools"
-        ]
+        prove = {"sharing": [{**POOL, "claims": [{"count": 1}], **pool}], "preemption": []}
+        given = {**PARAMS, "hold": 0, "grace": 0.0, "prove": prove}
+        (found,) = steps.present(api, t.cast(t.Any, given))["sharing"]
         return t.cast(Object, found)
 
     def is_clean(self) -> bool:

@@ -9,17 +9,18 @@ import typing as t
 
 import pytest
 from unit.engine import FakeClock
-from unit.workload.builders import MARK, node
+from unit.workload.builders import MARK, node, params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    SharingProofParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
     sharing_proof as proof,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
-    GpuSharingProofParams,
     Place,
-    ProofPoolParams,
     Refused,
     Shares,
     Stop,
@@ -28,7 +29,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 
 GPU: t.Final = "nvidia.com/gpu"
 PARTS: t.Final = ("nvidia.com/mig-1g.5gb", "nvidia.com/mig-3g.20gb")
-POOL: t.Final[ProofPoolParams] = {
+POOL: t.Final[SharingProofParams] = {
     "name": "inference",
     "node_selector": {"pool": "a"},
     "tolerations": [],
@@ -37,16 +38,7 @@ POOL: t.Final[ProofPoolParams] = {
     "image": None,
     "claims": None,
 }
-PARAMS: t.Final[GpuSharingProofParams] = {
-    "pools": [POOL],
-    "namespace": "gpu-validation",
-    "image": None,
-    "hold": 3.0,
-    "grace": 60.0,
-    "force": False,
-    "wait": True,
-    "wait_timeout": 900,
-}
+PARAMS: t.Final = params(node_selector=None, prove={"sharing": [POOL], "preemption": []}, wait_timeout=900)
 
 
 def ready_node(**more: t.Any) -> KubeObject:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_sharing_proof on an API server in memory: what runs, what is remembered, and what is left."""
+"""The proof of sharing on an API server in memory: what runs, what is remembered, and what is left."""
 
 from __future__ import annotations
 
@@ -21,14 +21,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import placeholders
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
-    sharing_proof_steps as steps,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    GpuWorkloadParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import steps
 
 Object = dict[str, t.Any]
 PLACE: t.Final = "gpu-validation"
 OURS: t.Final = Run("root", "bastion", "", 1, "1")
 SHORT: t.Final = f"0/1 nodes are available: 1 Insufficient {GPU}."
+
+
+def given(shared: t.Sequence[Object], **more: t.Any) -> GpuWorkloadParams:
+    """Return the parameters of a task that proves the sharing of these pools."""
+    prove = {"sharing": shared, "preemption": []}
+    return t.cast(GpuWorkloadParams, {**PARAMS, "hold": 0, "grace": 0.0, "prove": prove, **more})
 
 
 class World:
@@ -82,10 +89,9 @@ class World:
     def prove(self, **more: t.Any) -> Object:
         return self.prove_by(self.api(), **more)
 
-    def prove_by(self, api: Api, **more: t.Any) -> Object:
+    def prove_by(self, api: Api, shared: t.Sequence[Object] = (POOL,), **more: t.Any) -> Object:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
-        given = {**PARAMS, "hold": 0.0, "grace": 0.0, **more}
-        (found,) = steps.ensure(api, t.cast(t.Any, given))["pools"]
+        (found,) = steps.present(api, given(shared, **more))["sharing"]
         return t.cast(Object, found)
 
 
@@ -108,7 +114,7 @@ def test_a_second_run_writes_nothing_and_force_proves_again() -> None:
     assert (again["proven"], again["why"], again["devices"]) == (True, "proven before", [])
     assert world.server.writes() == []
     assert world.prove(force=True)["devices"]
-    assert world.prove(pools=[{**POOL, "replicas": 2, "name": "other"}])["devices"]
+    assert world.prove(shared=[{**POOL, "replicas": 2, "name": "other"}])["devices"]
     assert sorted(world.of("configmaps")[0]["data"]) == ["inference", "other"]
 
 
@@ -182,7 +188,7 @@ def test_pods_without_a_device_in_their_output_prove_nothing() -> None:
 def test_pods_of_a_killed_run_go() -> None:
     world = World()
     api = world.api()
-    steps.ensure(api, t.cast(t.Any, {**PARAMS, "hold": 0.0, "grace": 0.0}))
+    steps.present(api, given([POOL]))
     pod = {
         "metadata": {
             "name": "left",
@@ -218,7 +224,7 @@ def test_a_pool_without_a_ready_node_is_not_proven() -> None:
     world.of("nodes")[0]["status"]["conditions"] = []
     assert "not ready" in world.prove()["why"]
     api = world.api()
-    found = world.prove_by(api, pools=[{**POOL, "node_selector": {"pool": "b"}}])
+    found = world.prove_by(api, shared=[{**POOL, "node_selector": {"pool": "b"}}])
     assert (found["proven"], found["why"]) == (None, "no node has its labels")
     assert api.warnings == []
 
@@ -235,15 +241,18 @@ def test_check_mode_does_not_warn_of_a_pool_without_a_free_node() -> None:
 def test_a_pool_that_fails_keeps_no_other_from_its_proof() -> None:
     world = World()
     with pytest.raises(NotReadyError) as caught:
-        world.prove(pools=[{**POOL, "name": "wrong", "replicas": 4}, POOL])
+        world.prove(shared=[{**POOL, "name": "wrong", "replicas": 4}, POOL], pools=[])
     assert caught.value.facts["failed_pools"] == ["wrong"]
-    assert [one["proven"] for one in caught.value.facts["pools"]] == [True]
+    assert caught.value.facts["workload"]["nodes"] == []
+    assert [one["proven"] for one in caught.value.facts["sharing"]] == [True]
     assert list(world.of("configmaps")[0]["data"]) == ["inference"]
 
 
-@pytest.mark.parametrize(("given", "path"), [({}, "pools[0].image"), ({"image": "r.io/x:1:2"}, "image")])
-def test_an_image_that_no_kubelet_can_parse_is_refused_at_once(given: dict[str, str], path: str) -> None:
-    pools = [{**POOL, "image": None if given else "https://r.io/x"}]
+@pytest.mark.parametrize(
+    ("more", "path"), [({}, "prove.sharing[0].image"), ({"image": "r.io/x:1:2"}, "image")]
+)
+def test_an_image_that_no_kubelet_can_parse_is_refused_at_once(more: dict[str, str], path: str) -> None:
+    pools = [{**POOL, "image": None if more else "https://r.io/x"}]
     with pytest.raises(InputError) as caught:
-        steps.ensure(t.cast(t.Any, None), t.cast(t.Any, {**PARAMS, **given, "pools": pools}))
+        steps.present(t.cast(t.Any, None), given(pools, **more))
     assert (caught.value.code, caught.value.message.split()[0]) == ("INPUT-IMAGE", path)

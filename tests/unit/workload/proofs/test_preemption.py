@@ -9,36 +9,26 @@ import typing as t
 
 import pytest
 from unit.engine import FakeClock
+from unit.workload.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy import (
-    preemption,
-    preemption_steps,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
+    PreemptionProofParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy.preemption import (
-    GpuPreemptionParams,
-    Place,
-    PreemptionPoolParams,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import preemption, steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.preemption import Place
 
 GPU: t.Final = "nvidia.com/gpu"
 HIGH: t.Final = 100000
-POOL: t.Final[PreemptionPoolParams] = {
+POOL: t.Final[PreemptionProofParams] = {
     "name": "training",
     "node_selector": {"accelerators.openshift/pool": "training"},
     "tolerations": [{"key": GPU, "operator": "Exists"}],
     "resource": GPU,
     "low": "gpu-batch",
     "high": "gpu-training",
-}
-PARAMS: t.Final[GpuPreemptionParams] = {
-    "pools": [POOL],
-    "namespace": "gpu-validation",
     "image": None,
-    "grace": 60.0,
-    "wait": True,
-    "wait_timeout": 120,
 }
 
 
@@ -90,7 +80,7 @@ def test_a_pod_that_has_ended_or_is_elsewhere_holds_nothing() -> None:
 
 def test_the_pods_fill_the_node_and_ask_for_one_more() -> None:
     made = [
-        preemption.pod(one, POOL, Place("n", "n.host", 4), PARAMS, "abc", 90)
+        preemption.pod(one, POOL, Place("n", "n.host", 4), "gpu-validation", "abc", 90)
         for one in (preemption.LOW, preemption.KEPT, preemption.HIGH)
     ]
     asked = [one["spec"]["containers"][0]["resources"]["limits"][GPU] for one in made]
@@ -131,6 +121,6 @@ def test_the_failure_names_the_classes() -> None:
 
 
 def test_an_image_that_no_kubelet_can_parse_is_refused_at_once() -> None:
-    given = t.cast("GpuPreemptionParams", {**PARAMS, "image": "https://r.io/x"})
+    prove = {"sharing": [], "preemption": [{**POOL, "image": "https://r.io/x"}]}
     with pytest.raises(InputError, match="has a scheme"):
-        preemption_steps.ensure(t.cast(t.Any, None), given)
+        steps.present(t.cast(t.Any, None), params(node_selector=None, prove=prove))

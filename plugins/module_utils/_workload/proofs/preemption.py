@@ -6,39 +6,19 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import NotReadyError
-from .._core.objects import KubeObject, Snapshot, name
-from .._core.ownership import MANAGED_BY
-from .._core.readiness import Readiness, pending, ready
-from .._frame.argspec import WaitParams
-from .._nodes import devices, drain
-from .._nodes.labels import labels
-from .._nodes.taints import merge_tolerations
+from ..._core.errors import NotReadyError
+from ..._core.objects import KubeObject, Snapshot, name
+from ..._core.ownership import MANAGED_BY
+from ..._core.readiness import Readiness, pending, ready
+from ..._nodes import devices, drain
+from ..._nodes.labels import labels
+from ..._nodes.taints import merge_tolerations
+from ..options import PreemptionProofParams
 
 LABEL: t.Final = "accelerators.openshift/preemption-proof"
 LOW, KEPT, HIGH = "low", "kept", "high"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"
-
-
-class PreemptionPoolParams(t.TypedDict):
-    """One pool of the option pools. low, high: names of priority classes. resource: what its pods request."""
-
-    name: str
-    node_selector: dict[str, t.Any]
-    tolerations: list[dict[str, t.Any]]
-    resource: str
-    low: str
-    high: str
-
-
-class GpuPreemptionParams(WaitParams):
-    """The options of gpu_preemption. grace: seconds for the scheduler."""
-
-    pools: list[PreemptionPoolParams]
-    namespace: str
-    image: str | None
-    grace: float
 
 
 class Place(t.NamedTuple):
@@ -90,7 +70,7 @@ def priority(pod: KubeObject) -> int:
 
 
 def pod(
-    role: str, pool: PreemptionPoolParams, place: Place, params: GpuPreemptionParams, mark: str, seconds: int
+    role: str, pool: PreemptionProofParams, place: Place, namespace: str, mark: str, seconds: int
 ) -> KubeObject:
     """Return a pod of the proof. role: LOW, KEPT or HIGH. mark: of this run. seconds: how long it may run.
 
@@ -99,7 +79,7 @@ def pod(
     amounts = {"cpu": "1m", "memory": "8Mi", pool["resource"]: str(place.free - 1 if role == KEPT else 1)}
     container = {
         "name": "proof",
-        "image": params["image"] or _IMAGE,
+        "image": pool["image"] or _IMAGE,
         "resources": {"requests": amounts, "limits": amounts},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
@@ -116,7 +96,7 @@ def pod(
     }
     metadata = {
         "name": f"preemption-{mark}-{role}",
-        "namespace": params["namespace"],
+        "namespace": namespace,
         "labels": {**MANAGED_BY, LABEL: mark},
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
@@ -163,7 +143,7 @@ def lost(before: t.Iterable[KubeObject], after: t.Iterable[KubeObject], low: str
     return sorted(found)
 
 
-def failure(pool: PreemptionPoolParams, what: str) -> NotReadyError:
+def failure(pool: PreemptionProofParams, what: str) -> NotReadyError:
     """Return the error for a scheduler that does not do what the classes say. what: a clause."""
     return NotReadyError(
         "POLICY-PREEMPTION", pool=pool["name"], what=what, low=pool["low"], high=pool["high"]

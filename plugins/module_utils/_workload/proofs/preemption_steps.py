@@ -1,21 +1,22 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_preemption: fill one node with pods of the proof, ask for one more, and see which pod ends."""
+"""Steps of the proof of priorities: fill one node with pods, ask for one more, and see which pod ends."""
 
 from __future__ import annotations
 
 import secrets
 import typing as t
 
-from .._core import references
-from .._core.errors import AcceleratorError, ApiError, InputError
-from .._core.objects import KubeObject, name
-from .._core.ownership import selector
-from .._kube.client import Api, Query
-from .._kube.kinds import known
-from .._nodes import drain
+from ..._core import references
+from ..._core.errors import AcceleratorError, ApiError, InputError
+from ..._core.objects import KubeObject, name
+from ..._core.ownership import selector
+from ..._kube.client import Api, Query
+from ..._kube.kinds import known
+from ..._nodes import drain
+from ..options import GpuWorkloadParams, PreemptionProofParams
 from . import preemption
-from .preemption import HIGH, KEPT, LOW, GpuPreemptionParams, Place, PreemptionPoolParams
+from .preemption import HIGH, KEPT, LOW, Place
 
 POD: t.Final = known("Pod")
 NODE: t.Final = known("Node")
@@ -23,22 +24,26 @@ CLASS: t.Final = known("PriorityClass")
 Result = dict[str, t.Any]
 
 
-def ensure(api: Api, params: GpuPreemptionParams) -> Result:
+def check(pools: t.Iterable[PreemptionProofParams]) -> None:
+    """Raise InputError for an image that no kubelet can parse."""
+    for index, pool in enumerate(pools):
+        path = f"prove.preemption[{index}].image"
+        references.check(pool["image"], path, f"the module option {path}")
+
+
+def prove(api: Api, params: GpuWorkloadParams, pools: t.Sequence[PreemptionProofParams]) -> Result:
     """Prove the priority classes of each pool; return what ended for what.
 
     Raises InputError for classes that cannot do it, and NotReadyError if another pod ended, or none.
     """
-    references.check(params["image"], "image", "the module option image")
-    names = {wanted for one in params["pools"] for wanted in (one["low"], one["high"])}
+    names = {wanted for one in pools for wanted in (one["low"], one["high"])}
     classes = {one: found for one in sorted(names) if (found := api.get(CLASS, one))}
-    for index, pool in enumerate(params["pools"]):
-        _check(pool, f"pools[{index}]", classes)
-    return {
-        "pools": [_prove(api, params, one, int(classes[one["high"]]["value"])) for one in params["pools"]]
-    }
+    for index, pool in enumerate(pools):
+        _check(pool, f"prove.preemption[{index}]", classes)
+    return {"preemption": [_prove(api, params, one, int(classes[one["high"]]["value"])) for one in pools]}
 
 
-def _check(pool: PreemptionPoolParams, path: str, classes: t.Mapping[str, KubeObject]) -> None:
+def _check(pool: PreemptionProofParams, path: str, classes: t.Mapping[str, KubeObject]) -> None:
     for key, wanted in (("low", pool["low"]), ("high", pool["high"])):
         if wanted not in classes:
             message = f"{path}.{key}: there is no PriorityClass {wanted}."
@@ -50,7 +55,7 @@ def _check(pool: PreemptionPoolParams, path: str, classes: t.Mapping[str, KubeOb
         raise InputError("INPUT-VALUE", message, remedy)
 
 
-def _prove(api: Api, params: GpuPreemptionParams, pool: PreemptionPoolParams, high: int) -> Result:
+def _prove(api: Api, params: GpuWorkloadParams, pool: PreemptionProofParams, high: int) -> Result:
     nodes = api.list(NODE, labels=selector(pool["node_selector"]))
     place = preemption.find_place(nodes, _on(api, nodes), pool["resource"], high)
     if isinstance(place, str):
@@ -60,7 +65,7 @@ def _prove(api: Api, params: GpuPreemptionParams, pool: PreemptionPoolParams, hi
     api.wait_wanted = True
     mark = secrets.token_hex(3)
     seconds = max(1, int(api.deadline.remaining()))
-    made = [preemption.pod(one, pool, place, params, mark, seconds) for one in (LOW, KEPT, HIGH)]
+    made = [preemption.pod(one, pool, place, params["namespace"], mark, seconds) for one in (LOW, KEPT, HIGH)]
     try:
         return _watched(api, params, pool, place, made, high)
     except ApiError as exc:
@@ -72,8 +77,8 @@ def _prove(api: Api, params: GpuPreemptionParams, pool: PreemptionPoolParams, hi
 
 def _watched(
     api: Api,
-    params: GpuPreemptionParams,
-    pool: PreemptionPoolParams,
+    params: GpuWorkloadParams,
+    pool: PreemptionProofParams,
     place: Place,
     made: t.Sequence[KubeObject],
     value: int,
@@ -106,7 +111,7 @@ def _watched(
     }
 
 
-def _are_placed(api: Api, params: GpuPreemptionParams, pods: t.Sequence[KubeObject]) -> bool:
+def _are_placed(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> bool:
     mark = pods[0]["metadata"]["labels"][preemption.LABEL]
     query = Query(POD, params["namespace"], labels=f"{preemption.LABEL}={mark}")
     judge = preemption.Scheduled([name(one) for one in pods], api.clock, params["grace"])
@@ -120,7 +125,7 @@ def _on(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
     return api.list(POD, keep=lambda one: one if drain.node_of(one) in names else None)
 
 
-def _not_proven(api: Api, pool: PreemptionPoolParams, why: str) -> Result:
+def _not_proven(api: Api, pool: PreemptionProofParams, why: str) -> Result:
     api.warn(f"The priorities of pool {pool['name']} are not proven: {why}.")
     return {"name": pool["name"], "node": "", "proven": False, "pushed_out": "", "stayed": 0}
 
