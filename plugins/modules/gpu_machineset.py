@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_machineset
-short_description: Create the GPU nodes of a pool by machine sets
+short_description: Create, scale and repair the GPU nodes of a pool by machine sets
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
@@ -23,6 +23,29 @@ description:
   - Deletes the pool's sets in zones that the pool no longer has, once the others are ready.
   - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when
     the provider has no capacity.
+  - With O(health), or C(health) in O(pool), maintains one MachineHealthCheck for the pool, named
+    C(<infrastructure>-<pool>), once the machines are complete. The check deletes a machine that is Failed,
+    whose node did not appear in time, or whose node is gone, not Ready or silent for too long. The machine
+    set then creates a new machine. Without a check, a Failed machine (for example a reclaimed spot instance)
+    stays Failed, and the pool has one node less.
+  - Only the condition Ready of a node counts for the check. It does not touch a node that is cordoned or
+    drained for a driver upgrade. A node that reboots has C(unhealthy_after) for the reboot.
+  - While this collection replaces machines of the pool, it pauses the check (annotation
+    C(cluster.x-k8s.io/paused)). A killed run leaves the check paused, and the next run ends the pause. A
+    foreign pause stays.
+  - For a pool with C(autoscale), creates one MachineAutoscaler for each machine set, and merges GPU limits
+    into the ClusterAutoscaler C(default) that let it scale the pool up to its C(max). It raises a limit that
+    is too low and adds a missing one. Every other field and limit stays. An annotation records the limit
+    before. When the pool is removed, or has C(replicas) instead, the module restores the old limit, unless
+    somebody has changed it since.
+  - The type of a limit is the value of the nodes' label C(cluster-api/accelerator), by which the autoscaler
+    counts GPUs. If there is no ClusterAutoscaler, the module creates one with these limits. It removes idle
+    nodes. The module deletes it with the last pool.
+  - Every zone may hold the whole pool, because the GPU limit keeps the pool at its C(max). If the limit is
+    higher than the pool needs, or other pools have the same label, each zone gets an even part of C(max)
+    instead.
+  - With O(wait=false) the module only asks for machines. The health check and the autoscaler come when it
+    waits.
   - Supports AWS, Azure, Google Cloud, bare metal, vSphere, OpenStack, Nutanix and IBM Cloud, and with
     O(provider_spec_patch) any other platform with a Machine API.
 extends_documentation_fragment:
@@ -44,10 +67,9 @@ options:
     description:
       - The whole pool, an entry of C(gpu_pools) or of the pools that M(accelerators.openshift.gpu_plan)
         returns. It replaces O(name) and the options about machines.
-      - For a pool with C(autoscale) this module creates the first machines, and
-        M(accelerators.openshift.gpu_autoscaler) hands the pool to the autoscaler. After that the module keeps
-        the number of machines, unless it is below C(min). If C(autoscale) is removed from a pool, the module
-        first takes the pool back from the autoscaler.
+      - For a pool with C(autoscale) this module creates the first machines, and hands the pool to the
+        autoscaler. After that the module keeps the number of machines, unless it is below C(min). If
+        C(autoscale) is removed from a pool, the module first takes the pool back from the autoscaler.
     type: dict
   candidates:
     description: Instance types with their zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).
@@ -96,6 +118,32 @@ options:
     type: str
     choices: [report, take]
     default: report
+  health:
+    description:
+      - The pool's MachineHealthCheck, as C(health) of O(pool). V(true) is a check with the defaults, V(false)
+        removes the check, and a mapping sets C(startup_timeout), C(unhealthy_after), C(max_unhealthy) or
+        C(paused). Without it the module neither makes nor removes a check.
+      - C(startup_timeout) is how long a machine may take to become a node, for example V(20m). V(0) means
+        without limit. The default is V(30m) on bare metal and V(20m) elsewhere.
+      - C(unhealthy_after) is how long a node may be not Ready or silent. This must be longer than a reboot.
+        The default is V(20m) on bare metal and V(10m) elsewhere.
+      - C(max_unhealthy) is the largest number of unhealthy machines with which the check still replaces
+        machines, as a number or a percentage (rounded down) of the pool's machines. Starting machines count
+        as unhealthy. V(0) replaces nothing and only reports. The default is 1, so that a pool that is ill as
+        a whole keeps its machines. The cloud may not have the GPUs again. With the market C(capacity_block)
+        the value is always 0, because every machine fails at the end of the block, and new ones would fail
+        for ever.
+      - C(paused) pauses the check, so that it replaces nothing.
+    type: raw
+  other_pools:
+    description:
+      - The other pools, for a pool with C(autoscale), as in
+        RV(accelerators.openshift.gpu_plan#module:plan.pools) or as users write them. The GPUs of those with
+        the same accelerator label count against the same limit of the ClusterAutoscaler. An entry for the
+        pool itself means nothing.
+    type: list
+    elements: dict
+    default: []
   source_machine_set:
     description:
       - Name of the machine set to copy from, or a list with one for each zone.
@@ -132,6 +180,20 @@ EXAMPLES = r"""
       - {key: nvidia.com/gpu, value: training, effect: NoSchedule}
     disk: {size_gib: 200, type: gp3, iops: 6000}
     wait_timeout: 3600
+
+- name: Replace one unhealthy machine at a time, and wait longer for a node that reboots
+  accelerators.openshift.gpu_machineset:
+    name: inference
+    instance_type: g4dn.xlarge
+    zones: [us-east-2a]
+    health: {unhealthy_after: 30m}
+
+- name: Scale from no node to eight, as pods request GPUs
+  accelerators.openshift.gpu_machineset:
+    pool:
+      name: training
+      candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a, us-east-2b]}]
+      autoscale: {min: 0, max: 8}
 
 - name: Remove the pool
   accelerators.openshift.gpu_machineset: {name: training, state: absent}
@@ -202,6 +264,41 @@ other_pools:
   type: list
   elements: str
   sample: [inference]
+health_check:
+  description: The pool's MachineHealthCheck as it is now.
+  returned: success, for a pool with C(health)
+  type: dict
+  sample:
+    name: demo-x7k2p-training
+    startup_timeout: 20m
+    unhealthy_after: 10m
+    max_unhealthy: 1
+    paused: false
+    expected: 2
+    healthy: 2
+other_checks:
+  description: Names of foreign health checks that select machines of the pool. A warning names them too.
+  returned: success, for a pool with C(health)
+  type: list
+  elements: str
+  sample: []
+autoscalers:
+  description: The MachineAutoscalers of the pool.
+  returned: success, for a pool with C(autoscale)
+  type: list
+  elements: dict
+  sample:
+    - name: demo-x7k2p-training-us-east-2a
+      pool: training
+      machine_set: demo-x7k2p-training-us-east-2a
+      min: 0
+      max: 8
+limits:
+  description: All GPU limits of the ClusterAutoscaler, including foreign ones.
+  returned: success, for a pool with C(autoscale)
+  type: list
+  elements: dict
+  sample: [{type: nvidia-t4, min: 0, max: 8}]
 removed:
   description:
     - Machines that the pool lost because it got smaller, or gave up a zone or an instance type. In check

@@ -58,7 +58,7 @@ options:
       - Types that have a GPU limit in the ClusterAutoscaler (C(spec.resourceLimits.gpus[].type)).
       - If set, the module refuses a pool with C(autoscale) whose accelerator label is not in this list.
       - By default the module reads the limits if a pool has C(autoscale). It refuses the pool only if another
-        manager (for example Argo CD) maintains the limits. Otherwise M(accelerators.openshift.gpu_autoscaler)
+        manager (for example Argo CD) maintains the limits. Otherwise M(accelerators.openshift.gpu_machineset)
         adds a missing limit.
     type: list
     elements: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.twelve_steps import OTHER_WAY, Case, Walks, task
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 
 Data = dict[str, t.Any]
 
@@ -89,13 +89,10 @@ CASES = [
         delete={**APART, "pools": [{"name": "it-{way}-apart"}], "state": "absent"},
     ),
     Case(
-        "gpu_autoscaler",
-        before=[task("gpu_machineset", pool=SCALED | {"autoscale": {"min": 0, "max": 2}})],
-        # Left there, the pool would be among the other_pools of gpu_machineset the other way.
-        after=[task("gpu_machineset", name=SCALED["name"], state="absent")],
-        create={"pools": [SCALED | {"autoscale": {"min": 0, "max": 2}}]},
-        modify={"pools": [SCALED | {"autoscale": {"min": 0, "max": 4}}]},
-        delete={"pools": [SCALED], "state": "absent"},
+        "gpu_machineset",
+        create={"pool": SCALED | {"autoscale": {"min": 0, "max": 2}, "health": True}},
+        modify={"pool": SCALED | {"autoscale": {"min": 0, "max": 4}, "health": {"paused": True}}},
+        delete={"pool": SCALED, "state": "absent"},
     ),
 ]
 

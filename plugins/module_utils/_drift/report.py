@@ -24,7 +24,6 @@ _WIDTH: t.Final = 60
 # The tag of each step, and the variables with which a run of that tag writes what the dry run showed.
 _TAGS: t.Final = {
     "nodes": "gpu_node_pool",
-    "care": "gpu_node_pool",
     "tuning": "node_tuning",
     "labels": "node_feature_discovery",
     "nic": "nvidia_network_operator",

@@ -23,10 +23,12 @@ RECORD: t.Final = "accelerators.openshift/gpu-limits"
 def needs(pool: Pool, sets: t.Sequence[KubeObject]) -> dict[str, int]:
     """Return the GPUs of the pool at its largest size, by accelerator label.
 
-    The autoscaler counts allocatable GPUs, so a node counts with these if they are more.
+    A pool without sets counts with its first candidate. The autoscaler counts allocatable GPUs, so a node
+    counts with these if they are more.
     """
     found = {}
-    for label in sorted(set(map(template_accelerator, sets))):
+    first = node_labels(pool, pool.candidates[0])[ACCELERATOR]
+    for label in sorted(set(map(template_accelerator, sets)) or {first}):
         one = next(
             (one for one in pool.candidates if node_labels(pool, one)[ACCELERATOR] == label),
             pool.candidates[0],
@@ -138,13 +140,15 @@ def is_unused(live: KubeObject) -> bool:
     return owned(live) and not recorded(live) and not gpu_limits(live) and not others
 
 
-def foreign(live: KubeObject, patch: KubeObject) -> AcceleratorError:
-    """Return the error for limits that another manager keeps too low."""
+def check(live: KubeObject, patch: KubeObject) -> None:
+    """Raise AcceleratorError if another manager keeps limits that the patch would raise."""
+    if "spec" not in patch or not limits_manager(live):
+        return
     wanted = ", ".join(
         f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
         for one in patch["spec"]["resourceLimits"]["gpus"] or []
     )
-    return AcceleratorError(
+    raise AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
         f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} are too low for the pools, and "
         f"{limits_manager(live)} manages them and would undo a change.",

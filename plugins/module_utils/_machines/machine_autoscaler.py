@@ -86,14 +86,8 @@ def is_scaled(machine_set: KubeObject) -> bool:
     return bool({MIN_SIZE, MAX_SIZE} & set(machine_set["metadata"].get("annotations") or {}))
 
 
-def check(pool: str, sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
-    """Raise AcceleratorError if there are no sets, or if a foreign MachineAutoscaler scales one."""
-    if not sets:
-        raise AcceleratorError(
-            "MACH-NO-SETS",
-            f"Pool {pool} has no machine sets to scale.",
-            "Run gpu_machineset with the pool first.",
-        )
+def check(sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
+    """Raise AcceleratorError if a foreign MachineAutoscaler scales one of the sets."""
     names = set(map(name_of, sets))
     for one in live:
         if target_of(one) in names and not owned(one):

@@ -37,6 +37,8 @@ MACHINES: t.Final = ArgumentSpec(
         "market": {"type": "raw", "default": "on_demand"},
         **{key: {"type": "dict"} for key in (*BY_KEY, PATCH)},
         "image": {"type": "str"},
+        "health": {"type": "raw"},
+        "other_pools": {"type": "list", "elements": "dict", "default": []},
         "source_machine_set": {"type": "list", "elements": "str", "default": []},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     },
@@ -56,6 +58,7 @@ _OF_A_POOL: t.Final = (
     "accelerator",
     "disk",
     "market",
+    "health",
     *BY_KEY,
     PATCH,
 )
@@ -94,6 +97,8 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     nutanix: dict[str, t.Any] | None
     provider_spec_patch: dict[str, t.Any] | None
     image: str | None
+    health: bool | dict[str, t.Any] | None
+    other_pools: list[dict[str, t.Any]]
     source_machine_set: list[str]
     namespace: str
 

@@ -4,18 +4,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import typing as t
 
 from .._core.input import Field, Problems, read_map
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGER, owned, pool_label
-from .._core.syntax import name_fault
-from .markets import read_markets
-from .model import KEYS
-
-Health = t.Mapping[str, t.Any]
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
 # The value of PAUSED while a task replaces machines. It is MANAGER if a user paused the check with this
@@ -45,9 +39,9 @@ def _duration_fault(text: str) -> str:
 _FIELDS: t.Final = {
     "startup_timeout": Field("text", fault=_duration_fault),
     "max_unhealthy": Field("any"),
+    "paused": Field("flag"),
     "unhealthy_after": Field("text", fault=_duration_fault),
 }
-_NAMED: t.Final = {"name": Field("text", required=True, fault=name_fault)}
 
 
 def read(pool: KubeObject, path: str, problems: Problems) -> None:
@@ -66,42 +60,6 @@ def read(pool: KubeObject, path: str, problems: Problems) -> None:
             "Remove it: the check then reports failed machines and replaces none.",
         )
     pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
-
-
-def of_name(pool: t.Any, given: t.Mapping[str, t.Any]) -> tuple[str, Health]:
-    """Return the checked name of a pool and the checked options. Raises InputError with every problem."""
-    problems = Problems()
-    named = read_map({"name": pool}, _NAMED, "", problems)
-    options = _options(given, "", problems)
-    problems.raise_if_any()
-    return named["name"], {"max_unhealthy": MAX_UNHEALTHY, **options}
-
-
-def of_pool(raw: t.Mapping[str, t.Any]) -> tuple[str, Health | t.Literal[False]]:
-    """Return the name of a pool and the options of its health check, or False if it has none.
-
-    raw: a described or planned pool; without C(health) it gets the defaults. Raises InputError with every
-    problem of the name, the health check and the markets; this function reads no other option.
-    """
-    problems = Problems()
-    if unknown := sorted(set(raw) - KEYS):
-        near = difflib.get_close_matches(unknown[0], KEYS, n=1)
-        remedy = f"Did you mean {near[0]}? " if near else ""
-        message = f"{unknown[0]} is not an option here."
-        problems.add(
-            "POOL-UNKNOWN-KEY", unknown[0], message, f"{remedy}Allowed keys: {', '.join(sorted(KEYS))}."
-        )
-    named = read_map({"name": raw.get("name")}, _NAMED, "", problems)
-    candidates = [dict(one) for one in raw.get("candidates") or [] if isinstance(one, t.Mapping)]
-    pool = {key: raw[key] for key in ("market", "health") if raw.get(key) is not None}
-    pool = {"health": True, **pool, "candidates": candidates}
-    read_markets(pool, "", problems)
-    read(pool, "", problems)
-    if raw.get("existing"):
-        message = "is for machines that the collection creates, but the pool consists of existing nodes."
-        problems.add("POOL-CONFLICT", "health", message, "Remove health, or existing.")
-    problems.raise_if_any()
-    return named["name"], pool["health"]
 
 
 def name(infrastructure: str, pool: str) -> str:

@@ -38,7 +38,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
     """Return the report of a plan and of every step in check mode.
 
     steps: name of a step to its result, a loop's result, or a list of them. The step C(nodes) creates
-    machines, the step C(care) has the autoscalers.
+    machines and autoscalers.
     """
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
@@ -57,7 +57,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "drained": [one for part in machines.values() for one in _drained(part)],
         "rebooted": rebooted,
         "no_reboot": "" if rebooted else _NO_REBOOT,
-        "autoscaling": _autoscaling(plan["pools"], parts.get("care", ())),
+        "autoscaling": _autoscaling(plan["pools"], parts.get("nodes", ())),
         "limits": list(plan.get("limits") or []),
         "quotas": list(plan["quotas"]),
         "cost": plan.get("cost"),
@@ -134,13 +134,13 @@ def _rebooted(result: JsonObject) -> list[JsonObject]:
     ]
 
 
-def _autoscaling(pools: t.Iterable[JsonObject], care: t.Iterable[JsonObject]) -> JsonObject:
+def _autoscaling(pools: t.Iterable[JsonObject], nodes: t.Iterable[JsonObject]) -> JsonObject:
     """Return the bounds of each machine set, and the cluster's limits of the pools' GPUs."""
     kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
-    handed = [part for part in care if "autoscalers" in part]
+    handed = [part for part in nodes if "autoscalers" in part]
     return {
         "machine_sets": [one for part in handed for one in part["autoscalers"]],
-        "gpu_limits": [one for part in handed for one in part["limits"] if one["type"] in kinds],
+        "gpu_limits": [one for part in handed[-1:] for one in part["limits"] if one["type"] in kinds],
     }
 
 

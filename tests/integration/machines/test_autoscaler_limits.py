@@ -42,8 +42,7 @@ def test_limits_are_merged_and_given_back(
     theirs = {"scaleDown": {"enabled": False}, "resourceLimits": limits(burst=2)}
     create_autoscaler(cluster, theirs)
     run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}, "register": "made"},
+        {"accelerators.openshift.gpu_machineset": {"pool": pool()}, "register": "made"},
         {"ansible.builtin.debug": {"var": "made.warnings"}},
     )
     assert run.rc == 0, run.output[-3000:]
@@ -51,7 +50,7 @@ def test_limits_are_merged_and_given_back(
     assert now is not None
     assert now["spec"] == {**theirs, **DEFAULTS, "resourceLimits": limits(burst=4)}
     assert "scaleDown.enabled is not true" in run.tasks[-1]["made.warnings"][0]
-    assert audit.writes(playbook.module("gpu_autoscaler", pools=[pool()])) == []
+    assert audit.writes(playbook.module("gpu_machineset", pool=pool())) == []
 
     gone = playbook.module("gpu_machineset", name="it-burst", state="absent")
     assert not gone.failed, gone.result
@@ -78,17 +77,28 @@ def test_limits_that_argo_cd_keeps_are_not_written(
     )
     assert len(audit.of(planned)) == (2 if audit.log else 0)
 
-    run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
-    )
-    assert run.failure["code"] == "MACH-AUTOSCALER-FOREIGN"
-    assert "Argo CD" in run.failure["msg"]
-    assert "{type: it-burst, min: 0, max: 4}" in run.failure["remedy"]
-    assert audit.writes(run.failure) == []
+    refused = playbook.module("gpu_machineset", pool=pool())
+    assert refused["code"] == "MACH-AUTOSCALER-FOREIGN"
+    assert "Argo CD" in refused["msg"]
+    assert "{type: it-burst, min: 0, max: 4}" in refused["remedy"]
+    assert audit.writes(refused) == []
 
 
-def test_a_pool_without_machine_sets_cannot_be_scaled(playbook: Playbook) -> None:
-    assert playbook.module("gpu_autoscaler", pools=[pool("it-nothing")])["code"] == "MACH-NO-SETS"
-    foretold = playbook.module("gpu_autoscaler", check=True, pools=[pool("it-nothing")])
+def test_check_mode_foretells_the_bounds_of_a_new_pool(playbook: Playbook) -> None:
+    foretold = playbook.module("gpu_machineset", check=True, pool=pool("it-nothing"))
     assert (foretold.failed, len(foretold["autoscalers"])) == (False, 2), foretold.result
+
+
+def test_pools_with_one_label_share_a_limit_from_the_first_run_on(
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
+) -> None:
+    """The first pool that is handed over counts the second, which has no machine sets yet."""
+    both = [pool(), pool("it-other", accelerator="it-burst")]
+    for one in both:
+        made = playbook.module("gpu_machineset", pool=one, other_pools=both)
+        assert not made.failed, made.result
+        assert made["limits"] == [{"type": "it-burst", "min": 0, "max": 8}]
+    assert bounds(cluster) == [(0, 2)] * 4
+    for one in both:
+        assert audit.writes(playbook.module("gpu_machineset", pool=one, other_pools=both)) == []
+    assert not playbook.module("gpu_machineset", name="it-other", state="absent").failed

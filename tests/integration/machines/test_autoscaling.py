@@ -28,14 +28,6 @@ from integration.wire import Audit
 ZONES: t.Final = ("us-east-2a", "us-east-2b")
 
 
-def applied(playbook: Playbook, one: dict[str, t.Any]) -> Run:
-    """Run the two tasks that a scaled pool needs."""
-    return playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": one}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [one]}},
-    )
-
-
 def bring_the_first_node(cluster: Cluster) -> None:
     """Create a pod that no node has room for; its node has the pool's labels and taint."""
     cluster.client.create(pod("it-trainer"))
@@ -52,22 +44,20 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     cluster.needs_sandbox()
-    made = applied(playbook, pool())
-    assert made.rc == 0, made.output[-3000:]
+    made = playbook.module("gpu_machineset", pool=pool())
+    assert not made.failed, made.result
     assert (bounds(cluster), replicas(cluster)) == ([(0, 4), (0, 4)], 0)
-    assert made.tasks[-1]["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
+    assert made["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
     bring_the_first_node(cluster)
 
     # The autoscaler has written replicas and the operator its annotations: neither is drift.
-    for task in applied(playbook, pool()).tasks:
-        assert not task.failed, task.result
-        assert not task.changed, task.result
-        assert audit.writes(task) == []
+    same = playbook.module("gpu_machineset", pool=pool())
+    assert (same.failed, same.changed, audit.writes(same)) == (False, False, []), same.result
     assert replicas(cluster) == 1
 
     # A run raises replicas to a higher minimum, although the autoscaler owns them.
-    run = applied(playbook, pool(least=2))
-    assert run.rc == 0, run.output[-3000:]
+    raised = playbook.module("gpu_machineset", pool=pool(least=2))
+    assert not raised.failed, raised.result
     assert (replicas(cluster), sum(least for least, _most in bounds(cluster))) == (2, 2)
 
     # Without autoscale the pool sets replicas again, and the run removes all of the autoscaler's objects.
@@ -142,10 +132,11 @@ def test_the_whole_chain_with_no_node(
             *(f"scale {name} from 0 to 4 machines" for name in names),
             "scale it-burst from 0 to 4 GPUs in the whole cluster",
         ]
-    foreseen = next(task for task in checked.tasks if task.name.endswith("Hand pools over to the autoscaler"))
+    foreseen = next(task for task in checked.tasks if "Wait until every machine is a ready node" in task.name)
     assert [
         one["after"]["spec"]["maxReplicas"]
-        for one in foreseen["diff"]
+        for item in foreseen["results"]
+        for one in item["diff"]
         if "MachineAutoscaler" in one["after_header"]
     ] == [4, 4]
 

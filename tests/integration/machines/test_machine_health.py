@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_machine_health: created, unchanged, paused, beside another owner's check, removed with its pool."""
+"""Health checks of pools: created, unchanged, paused, beside another owner's check, removed with the pool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typing as t
 import pytest
 from cluster import Cluster
 from integration.patience import until
-from integration.playbook import Playbook
+from integration.playbook import Playbook, TaskResult
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -42,27 +42,30 @@ def checks(cluster: Cluster, labels: str = LABEL) -> list[Data]:
 def test_made_and_removed(
     cluster: Cluster, playbook: Playbook, audit: Audit, in_process: bool, clean: None
 ) -> None:
-    made = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    def run(health: t.Any) -> TaskResult:
+        return playbook.module("gpu_machineset", in_process, pool=POOL | {"replicas": 0, "health": health})
+
+    made = run({"max_unhealthy": "40%"})
     assert made.changed, made.result
     [check] = checks(cluster)
     assert made["health_check"] | {"name": check["metadata"]["name"]} == made["health_check"]
     assert (check["spec"]["maxUnhealthy"], check["spec"]["nodeStartupTimeout"]) == ("40%", "20m")
-    again = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    again = run({"max_unhealthy": "40%"})
     assert (again.changed, audit.writes(again)) == (False, [])
-    paused = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%", paused=True)
+    paused = run({"max_unhealthy": "40%", "paused": True})
     assert paused["health_check"]["paused"] is True
     assert PAUSED in checks(cluster)[0]["metadata"]["annotations"]
-    resumed = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    resumed = run({"max_unhealthy": "40%"})
     assert (resumed.changed, resumed["health_check"]["paused"]) == (True, False)
     assert PAUSED not in checks(cluster)[0]["metadata"].get("annotations", {})
-    gone = playbook.module("gpu_machine_health", in_process, name="ill", state="absent")
+    gone = run(False)
     assert gone.changed
     assert checks(cluster) == []
-    assert not playbook.module("gpu_machine_health", in_process, pool=POOL | {"health": False}).changed
+    assert not run(False).changed
 
 
 def test_wrong_options_send_no_request(playbook: Playbook, audit: Audit) -> None:
-    task = playbook.module("gpu_machine_health", name="ill", max_unhealthy="most")
+    task = playbook.module("gpu_machineset", pool=POOL | {"health": {"max_unhealthy": "most"}})
     assert (task["code"], task["layer"]) == ("POOL-VALUE", "input")
     assert "max_unhealthy" in task["msg"]
     assert audit.of(task) == []
@@ -86,12 +89,12 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(
 
     [machine] = cluster.client.list(API, "machines", NAMESPACE, LABEL)
     cluster.client.create(foreign())
+    seen = playbook.module("gpu_machineset", pool=pool)
+    assert seen["other_checks"] == ["somebody-elses"]
+    assert "somebody-elses was not created by the collection" in " ".join(seen["warnings"])
     lost = {"machine": machine["metadata"]["name"]}
     faults.add(sandbox, "instance_lost", lost)
     try:
-        seen = playbook.module("gpu_machine_health", pool=pool)
-        assert seen["others"] == ["somebody-elses"]
-        assert "somebody-elses was not created by the collection" in " ".join(seen["warnings"])
         found = until_replaced(cluster, playbook, pool, machine["metadata"]["name"])
         assert [one["phase"] for one in found["machines"]] == ["Running"]
     finally:
@@ -104,11 +107,8 @@ def test_what_was_deleted_before_the_task_began_is_told(
 ) -> None:
     """Let the check delete two Machines in a row: one that lost its instance and one that never got one."""
     sandbox = cluster.needs_sandbox()
-    made = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": POOL}},
-        {"accelerators.openshift.gpu_machine_health": {"pool": POOL}},
-    )
-    assert made.rc == 0, made.output
+    made = playbook.module("gpu_machineset", pool=POOL | {"health": True})
+    assert not made.failed, made.result
     [first], before = machines(cluster), deleted_by_check(cluster)
     troubles = [("image_missing", {}), ("instance_lost", {"machine": first})]
     for kind, trouble in troubles:
@@ -153,11 +153,8 @@ def test_it_rests_while_machines_are_replaced(
 ) -> None:
     sandbox = cluster.needs_sandbox()
     larger = POOL | {"disk": {"size_gib": 200}}
-    made = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": POOL}},
-        {"accelerators.openshift.gpu_machine_health": {"pool": POOL}},
-    )
-    assert made.rc == 0, made.output
+    made = playbook.module("gpu_machineset", pool=POOL | {"health": True})
+    assert not made.failed, made.result
     trouble = {"instance_type": "g4dn.xlarge"}
     faults.add(sandbox, "no_capacity", trouble)
     try:

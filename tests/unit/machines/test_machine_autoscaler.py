@@ -86,12 +86,9 @@ def test_somebody_else_s_autoscaler_is_named() -> None:
     theirs = machine_autoscaler.build(machine_set("a"), 0, 1)
     theirs["metadata"]["labels"] = {}
     with pytest.raises(AcceleratorError) as caught:
-        machine_autoscaler.check("t4", [machine_set("a")], [theirs])
+        machine_autoscaler.check([machine_set("a")], [theirs])
     assert caught.value.code == "MACH-AUTOSCALER-FOREIGN"
-    machine_autoscaler.check("t4", [machine_set("b")], [theirs])
-    with pytest.raises(AcceleratorError) as caught:
-        machine_autoscaler.check("t4", [], [theirs])
-    assert caught.value.code == "MACH-NO-SETS"
+    machine_autoscaler.check([machine_set("b")], [theirs])
 
 
 def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
@@ -111,7 +108,7 @@ def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
 
 
 def test_gpus_are_counted_as_the_autoscaler_counts_them() -> None:
-    assert limits.needs(pool(), [machine_set("a")]) == {"nvidia-t4": 4}
+    assert limits.needs(pool(), [machine_set("a")]) == limits.needs(pool(), []) == {"nvidia-t4": 4}
     shared = replace(pool(), candidates=(replace(pool().candidates[0], expected={"nvidia.com/gpu": 4}),))
     assert limits.needs(shared, [machine_set("a")]) == {"nvidia-t4": 16}
     assert limits.needs(pool(accelerator="nvidia-mine"), [machine_set("a", accelerator="nvidia-mine")]) == {
@@ -261,9 +258,10 @@ def test_who_keeps_the_limits(metadata: Data, named: str) -> None:
     assert autoscale.limits_manager(one) == named
     assert autoscale.fixed_types(one) == (["nvidia-a100"] if named else None)
     if named:
-        error = limits.foreign(one, limits.merged(one, SHARE))
-        assert named in error.message
-        assert "{type: nvidia-t4, min: 0, max: 8}" in error.remedy
+        with pytest.raises(AcceleratorError) as caught:
+            limits.check(one, limits.merged(one, SHARE))
+        assert named in caught.value.message
+        assert "{type: nvidia-t4, min: 0, max: 8}" in caught.value.remedy
 
 
 def test_who_scaled_a_set_last() -> None:

@@ -97,16 +97,6 @@ def test_existing_nodes_have_no_machines() -> None:
     )
 
 
-def test_a_pool_by_its_name_alone() -> None:
-    assert health.of_name("t4", {"unhealthy_after": "1h"}) == (
-        "t4",
-        {"max_unhealthy": 1, "unhealthy_after": "1h"},
-    )
-    with pytest.raises(InputError) as caught:
-        health.of_name("T 4", {"max_unhealthy": "x"})
-    assert [one["path"] for one in caught.value.facts["problems"]] == ["name", "max_unhealthy"]
-
-
 @pytest.mark.parametrize(("is_metal", "startup", "after"), [(True, "30m", "20m"), (False, "20m", "10m")])
 def test_the_defaults_fit_the_platform(is_metal: bool, startup: str, after: str) -> None:
     check = health.build("demo-x7k2p", "t4", "ns", {"max_unhealthy": 1}, is_metal)

@@ -18,7 +18,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
     draft as pool_draft,
-    health,
     model,
     plan as pool_plan,
     schema,
@@ -117,7 +116,6 @@ def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drafted.check()
     (machines,) = drafted.pools(on_aws)
     autoscaled = pool_plan.draft(made["pools"], "pools").pools(Place())
-    assert health.of_pool(scaled) == ("t4", scaled["health"])
     obtained = {**scaled, "candidates": scaled["candidates"][:1]}
     again, _server = plan([own, obtained])
     assert (calls.read, calls.made) == (2, 2)
@@ -209,9 +207,9 @@ def test_the_keys_of_a_pool_are_those_of_the_table() -> None:
     assert {*schema.POOL, "expected", "node_selector"} == model.KEYS
 
 
-def test_health_refuses_a_key_that_no_pool_has() -> None:
+def test_a_key_that_no_pool_has_is_refused_with_the_one_that_is_meant() -> None:
     with pytest.raises(InputError) as caught:
-        health.of_pool({**POOLS[0], "helth": {}})
+        draft(t.cast(GpuMachinesetParams, {"pool": {**POOLS[0], "helth": {}}})).check()
     assert caught.value.code == "POOL-UNKNOWN-KEY"
     assert "Did you mean health?" in caught.value.remedy
 

@@ -172,7 +172,7 @@ def test_what_the_autoscaler_may_do() -> None:
         {"type": plan["pools"][0]["accelerator"], "min": 0, "max": 32},
         {"type": "of-others", "min": 0, "max": 8},
     ]
-    told = report(plan, {"care": [{"health_check": {}}, {"autoscalers": bounds, "limits": limits_now}]})
+    told = report(plan, {"nodes": [{"health_check": {}}, {"autoscalers": bounds, "limits": limits_now}]})
     assert told["autoscaling"] == {"machine_sets": bounds, "gpu_limits": limits_now[:1]}
     assert [one for one in told["table"] if one.startswith("scale")] == [
         "scale   demo-a from 0 to 4 machines",

@@ -22,12 +22,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.mani
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.autoscaling import (
-    GpuAutoscalerParams,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.health import (
-    GpuMachineHealthParams,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
     GpuNodeParams,
 )
@@ -77,9 +71,7 @@ PARAMS: dict[str, type] = {
     "access_grant": AccessGrantParams,
     "access_review": AccessReviewParams,
     "access_token": AccessTokenParams,
-    "gpu_autoscaler": GpuAutoscalerParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
-    "gpu_machine_health": GpuMachineHealthParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_monitoring": GpuMonitoringParams,
     "gpu_node": GpuNodeParams,

@@ -121,11 +121,6 @@ CODES: t.Final = (
         "Set `zones` to zones that have one, or make a worker machine set with 0 replicas.",
     ),
     Code(
-        "MACH-NO-SETS",
-        "The pool to scale has no machine sets.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` to make them.",
-    ),
-    Code(
         "MACH-NODE-NOT-READY",
         "A node joined and is not Ready.",
         "Run `oc describe node NAME`.",

@@ -1,71 +1,78 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Put pools under the cluster autoscaler, limits first, then the bounds of each set; or take them back."""
+"""Put a pool under the cluster autoscaler, limits first, then the bounds of each set; or take it back."""
 
 from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import AcceleratorError, ConflictError, KindNotServedError
+from ..._core.errors import ConflictError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_of
-from ..._frame.argspec import LockParams, StateParams
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from ..._platforms import infrastructure
 from ..._pools import autoscale
-from ..._pools.model import JsonObject, Pool
-from .. import autoscaler_limits, candidates, machine_autoscaler, plan as machine_plan
+from ..._pools.model import Autoscale, JsonObject, Pool
+from .. import autoscaler_limits, machine_autoscaler
 from ..machine_set import name_of
-from . import bare_metal as bare_metal_steps
 
 _TRIES: t.Final = 5
 
 
-class GpuAutoscalerParams(LockParams, StateParams):
-    """The options of gpu_autoscaler."""
+def foresee(
+    api: Api, pool: Pool, others: t.Sequence[Pool], live: t.Sequence[KubeObject], namespace: str
+) -> None:
+    """Raise AcceleratorError before any write if the pool cannot be put under the autoscaler.
 
-    pools: list[dict[str, t.Any]]
-    namespace: str
+    others: the other pools of the cluster. live: all machine sets.
+    """
+    sets = _sets([pool, *others], live)
+    machine_autoscaler.check(sets[pool.name], api.list(known("MachineAutoscaler"), namespace))
+    if now := api.get(known("ClusterAutoscaler"), autoscale.CLUSTER_AUTOSCALER):
+        patch = autoscaler_limits.merged(now, autoscaler_limits.counted([pool, *others], sets))
+        autoscaler_limits.check(now, patch)
 
 
-def present(api: Api, pools: t.Sequence[Pool], namespace: str) -> JsonObject:
-    """Put pools with autoscale under the autoscaler and take the others back. Return bounds and limits."""
+def present(
+    api: Api,
+    pool: Pool,
+    others: t.Sequence[Pool],
+    predicted: t.Mapping[str, KubeObject],
+    namespace: str,
+) -> JsonObject:
+    """Put a pool with autoscale under the autoscaler. Return its bounds and the cluster's limits.
+
+    others: the other pools of the cluster; those without autoscale are taken back. predicted: the machine
+    sets of the pool by name, as check mode predicts them.
+    """
     every = api.list(known("MachineAutoscaler"), namespace)
-    live = api.list(known("MachineSet"), namespace)
-    sets = {pool.name: _sets_of(api, pool, live, namespace) for pool in pools}
-    scaled = {pool.name: pool.autoscale for pool in pools if pool.autoscale}
-    for name in scaled:
-        machine_autoscaler.check(name, sets[name], every)
-    counted = autoscaler_limits.counted(pools, sets)
-    limits = _limit(api, counted, create=bool(scaled)) or {}
-    if scaled:
-        _warn_of_others(api, limits, every)
-    wanted = [
-        one
-        for name, scale in scaled.items()
-        for one in machine_autoscaler.manifests(
-            scale, sets[name], every, autoscaler_limits.holds(limits, name)
-        )
-    ]
+    sets = _sets([pool, *others], api.list(known("MachineSet"), namespace))
+    own = sets[pool.name]
+    if api.check_mode:
+        there = {name_of(one): one for one in own}
+        own = sets[pool.name] = [there.get(name, manifest) for name, manifest in predicted.items()]
+    machine_autoscaler.check(own, every)
+    limits = _limit(api, autoscaler_limits.counted([pool, *others], sets), create=True) or {}
+    _warn_of_others(api, limits, every)
+    is_held = autoscaler_limits.holds(limits, pool.name)
+    wanted = machine_autoscaler.manifests(t.cast(Autoscale, pool.autoscale), own, every, is_held)
     have = {name_of(one): one for one in every}
     for one in wanted:
         api.apply(one, live=have.get(name_of(one)))
     kept = set(map(name_of, wanted))
-    ours = [one for one in every if owned(one) and pool_of(one) in counted]
+    judged = {pool.name, *(one.name for one in others if not one.autoscale)}
+    ours = [one for one in every if owned(one) and pool_of(one) in judged]
     _delete(api, [one for one in ours if name_of(one) not in kept])
-    if wanted:
-        _wait(api, wanted, namespace)
+    _wait(api, wanted, namespace)
     return {
         "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
         "limits": autoscale.gpu_limits(limits),
     }
 
 
-def _sets_of(api: Api, pool: Pool, live: t.Sequence[KubeObject], namespace: str) -> list[KubeObject]:
-    """Return the pool's sets; in check mode those that a pool with autoscale will have."""
-    own = [one for one in live if owned(one) and pool_of(one) == pool.name]
-    return _predicted(api, pool, live, own, namespace) if api.check_mode and pool.autoscale else own
+def _sets(pools: t.Iterable[Pool], live: t.Sequence[KubeObject]) -> dict[str, list[KubeObject]]:
+    """Return the machine sets of each pool by its name."""
+    return {pool.name: [one for one in live if owned(one) and pool_of(one) == pool.name] for pool in pools}
 
 
 def _wait(api: Api, wanted: t.Sequence[KubeObject], namespace: str) -> None:
@@ -87,40 +94,17 @@ def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject])
         )
 
 
-def _predicted(
-    api: Api, pool: Pool, live: t.Sequence[KubeObject], own: list[KubeObject], namespace: str
-) -> list[KubeObject]:
-    """Return the sets that the pool will have: check mode creates none."""
-    try:
-        cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        held = machine_plan.held(cluster, pool, live)
-        search = candidates.start(pool, held)
-        bare_metal_steps.foresee(api, cluster, pool, search, held, namespace)
-        plan = machine_plan.plan(cluster, pool, search.shares, live, {"namespace": namespace})
-    except AcceleratorError:
-        # gpu_machineset reports what forbids the machines; existing sets are scaled all the same.
-        if own:
-            return own
-        raise
-    return [
-        next((one for one in own if name_of(one) == name), manifest)
-        for name, manifest in plan.manifests.items()
-    ]
-
-
-def absent(api: Api, names: t.Collection[str], namespace: str) -> KubeObject:
-    """Take the pools of these names back from the autoscaler. Return the limits that stay."""
+def absent(api: Api, pool: str, namespace: str) -> None:
+    """Take the pool back from the autoscaler."""
     try:
         every = api.list(known("MachineAutoscaler"), namespace)
-        doomed = [one for one in every if owned(one) and pool_of(one) in names]
+        doomed = [one for one in every if owned(one) and pool_of(one) == pool]
         _delete(api, doomed)
-        left = _limit(api, {name: {} for name in names}, create=False)
+        left = _limit(api, {pool: {}}, create=False)
         if left is not None and autoscaler_limits.is_unused(left) and len(doomed) == len(every):
             api.delete(known("ClusterAutoscaler"), autoscale.CLUSTER_AUTOSCALER)
-            left = None
     except KindNotServedError:
-        return {"autoscalers": [], "limits": []}
-    return {"autoscalers": [], "limits": autoscale.gpu_limits(left or {})}
+        return
 
 
 def _delete(api: Api, doomed: t.Sequence[KubeObject]) -> None:
@@ -145,8 +129,8 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
             api.create(outcome)
             return outcome
         if autoscale.limits_manager(live):
-            if create and "spec" in patch:
-                raise autoscaler_limits.foreign(live, patch)
+            if create:
+                autoscaler_limits.check(live, patch)
             return outcome
         for remark in autoscaler_limits.remarks(live) if create else ():
             api.warn(remark)

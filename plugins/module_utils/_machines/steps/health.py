@@ -13,10 +13,9 @@ import typing as t
 from ..._core.errors import AcceleratorError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
-from ..._frame.argspec import LockParams
 from ..._kube.client import Api
 from ..._kube.kinds import known
-from ..._platforms import infrastructure
+from ..._platforms.infrastructure import Infrastructure
 from ..._pools import health
 
 # The code of a Machine that a MachineHealthCheck deleted; its error text ends with the last warning.
@@ -24,24 +23,10 @@ _REMEDIATED: t.Final = "MACH-REMEDIATED"
 _DELETED: t.Final = "MachineDeleted"
 
 
-class GpuMachineHealthParams(LockParams):
-    """The options of gpu_machine_health; max_unhealthy is a number of machines or a percentage."""
-
-    state: t.Literal["present", "absent"]
-    name: str | None
-    pool: dict[str, t.Any] | None
-    startup_timeout: str | None
-    unhealthy_after: str | None
-    max_unhealthy: int | str | None
-    paused: bool
-    namespace: str
-
-
 def present(
-    api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
+    api: Api, cluster: Infrastructure, pool: str, namespace: str, options: t.Mapping[str, t.Any]
 ) -> KubeObject:
     """Create or update the pool's MachineHealthCheck. Return it, and other checks of its machines."""
-    cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
     manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")
@@ -51,9 +36,9 @@ def present(
             f"This collection did not make the MachineHealthCheck {manifest['metadata']['name']}, so it was "
             "not changed."
         )
-        return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
+        return {"health_check": health.summarize(existing), "other_checks": [existing["metadata"]["name"]]}
     check = api.apply(manifest, live=existing)
-    if body := health.pause(check, paused):
+    if body := health.pause(check, bool(options.get("paused"))):
         check = (
             api.merge_patch(kind, check["metadata"]["name"], namespace, body)
             if existing is not None or not api.check_mode
@@ -64,7 +49,7 @@ def present(
     others = health.selecting(foreign, machines)
     for remark in health.remarks(check, others):
         api.warn(remark)
-    return {"health_check": health.summarize(check), "others": others}
+    return {"health_check": health.summarize(check), "other_checks": others}
 
 
 def absent(api: Api, pool: str, namespace: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import KindNotServedError
+from ..._core.errors import AcceleratorError, KindNotServedError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
 from ..._kube.client import Api
@@ -15,7 +15,8 @@ from ..._nodes import node as node_facts
 from ..._platforms import infrastructure
 from ..._platforms.infrastructure import Infrastructure
 from ..._pools.draft import Draft, Place
-from ..._pools.model import JsonObject
+from ..._pools.model import JsonObject, Pool
+from ..._pools.plan import draft as draft_pools
 from .. import (
     candidates,
     csr,
@@ -57,8 +58,51 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
         api.warn(remark)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
-    found = Provisioning(api, cluster, pool, params, search, held).until_obtained(live)
+    is_scaled = bool(pool.autoscale and api.wait_wanted)
+    others = _others(pool, params, cluster) if is_scaled else []
+    if is_scaled:
+        autoscaling.foresee(api, pool, others, live, params["namespace"])
+    provisioning = Provisioning(api, cluster, pool, params, search, held)
+    found = provisioning.until_obtained(live)
+    if api.wait_wanted:
+        try:
+            found |= _care(api, cluster, pool, others, provisioning.manifests, params)
+        except AcceleratorError as exc:
+            exc.facts = found | exc.facts
+            raise
     return {**found, "other_pools": sorted({pool_of(one) for one in live if owned(one)} - {pool.name, ""})}
+
+
+def _others(pool: Pool, params: GpuMachinesetParams, cluster: Infrastructure) -> list[Pool]:
+    """Return the other pools with machine sets, whose GPUs may count against the limit of this one."""
+    if not params["other_pools"]:
+        return []
+    every = draft_pools(params["other_pools"], "other_pools").pools(Place(cluster.cloud, cluster.name))
+    return [one for one in every if one.name != pool.name and not one.existing]
+
+
+def _care(
+    api: Api,
+    cluster: Infrastructure,
+    pool: Pool,
+    others: t.Sequence[Pool],
+    manifests: t.Mapping[str, KubeObject],
+    params: GpuMachinesetParams,
+) -> JsonObject:
+    """Give the pool its health check, then hand it over to the autoscaler within wait_timeout. Return both.
+
+    This comes after the machines: while a provider refuses them, a check would create them again and again.
+    manifests: the pool's machine sets by name.
+    """
+    found: JsonObject = {}
+    if pool.health is False:
+        health.absent(api, pool.name, params["namespace"])
+    elif pool.health is not None:
+        found |= health.present(api, cluster, pool.name, params["namespace"], pool.health)
+    if pool.autoscale:
+        api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"])
+        found |= autoscaling.present(api, pool, others, manifests, params["namespace"])
+    return found
 
 
 def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObject]]:
@@ -87,7 +131,7 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     names = {name_of(one) for one in live if owned(one)}
     removal_steps.foresee(api, pool, names, params)
     health.absent(api, pool, namespace)  # before the Machines, so that it does not react to deleted Machines
-    _not_scaled(api, pool, live, namespace)
+    _not_scaled(api, pool, live, namespace, is_planned=bool((params.get("pool") or {}).get("autoscale")))
     removed = removal_steps.remove(api, pool, names, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
@@ -103,7 +147,14 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     return {**nothing, "removed": list(map(removal.as_result, removed))}
 
 
-def _not_scaled(api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str) -> None:
-    """Take the pool back from the autoscaler, which would otherwise keep scaling its sets."""
-    if any(machine_autoscaler.is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
-        autoscaling.absent(api, [pool], namespace)
+def _not_scaled(
+    api: Api, pool: str, live: t.Sequence[KubeObject], namespace: str, is_planned: bool = False
+) -> None:
+    """Take the pool back from the autoscaler, which would otherwise keep scaling its sets.
+
+    is_planned: whether its description has autoscale.
+    """
+    if is_planned or any(
+        machine_autoscaler.is_scaled(one) and owned(one) and pool_of(one) == pool for one in live
+    ):
+        autoscaling.absent(api, pool, namespace)

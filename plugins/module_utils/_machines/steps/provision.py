@@ -44,7 +44,10 @@ _ELSEWHERE: t.Final = " Or set reselect: true to let the pool move to another of
 
 @dataclass
 class Provisioning:
-    """Provision one pool on a live cluster. held: the sets that it had at the start."""
+    """Provision one pool on a live cluster.
+
+    held: the sets that it had at the start. manifests: those that it has at the end, by name.
+    """
 
     api: Api
     cluster: Infrastructure
@@ -56,6 +59,7 @@ class Provisioning:
     drift: list[KubeObject] | None = None
     removed: list[KubeObject] = field(default_factory=list)
     has_looked: bool = False
+    manifests: t.Mapping[str, KubeObject] = field(default_factory=dict)
 
     def until_obtained(self, live: list[KubeObject]) -> JsonObject:
         """Ask candidate by candidate until the pool has its machines. Return the module's result.
@@ -103,6 +107,7 @@ class Provisioning:
 
     def _finished(self, plan: machine_plan.MachinePlan, snapshot: Snapshot) -> JsonObject:
         """Remove surplus sets, replace outdated Machines, and return the result."""
+        self.manifests = plan.manifests
         self._tidy(plan)
         replacement = machine_replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
