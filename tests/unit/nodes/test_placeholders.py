@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.placeholders import is_placeholder
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles, pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import obstacles, options
 
 LABEL: t.Final = {"accelerators.openshift/spare": "training"}
 NODE: t.Final = {"metadata": {"name": "n", "labels": {}}, "status": {"allocatable": {"nvidia.com/gpu": "2"}}}
@@ -41,7 +41,7 @@ def test_a_drain_evicts_it_like_a_pod_without_devices() -> None:
 
 
 def test_its_devices_are_free_for_a_validation() -> None:
-    params = t.cast("pods.GpuWorkloadParams", {**pods.defaults(), "resources": None})
+    params = t.cast("options.GpuWorkloadParams", options.defaults())
     found = obstacles.held_by_others(NODE, [pod(LABEL, -10)], params)
     assert obstacles.busy([NODE], {"n": found}, params) == {}
     found = obstacles.held_by_others(NODE, [pod({}, 0)], params)

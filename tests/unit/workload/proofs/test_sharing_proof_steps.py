@@ -32,7 +32,7 @@ OURS: t.Final = Run("root", "bastion", "", 1, "1")
 SHORT: t.Final = f"0/1 nodes are available: 1 Insufficient {GPU}."
 
 
-def given(shared: t.Sequence[Object], **more: t.Any) -> GpuWorkloadParams:
+def given(shared: t.Sequence[object], **more: t.Any) -> GpuWorkloadParams:
     """Return the parameters of a task that proves the sharing of these pools."""
     prove = {"sharing": shared, "preemption": []}
     return t.cast(GpuWorkloadParams, {**PARAMS, "hold": 0, "grace": 0.0, "prove": prove, **more})
@@ -89,7 +89,7 @@ class World:
     def prove(self, **more: t.Any) -> Object:
         return self.prove_by(self.api(), **more)
 
-    def prove_by(self, api: Api, shared: t.Sequence[Object] = (POOL,), **more: t.Any) -> Object:
+    def prove_by(self, api: Api, shared: t.Sequence[object] = (POOL,), **more: t.Any) -> Object:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
         (found,) = steps.present(api, given(shared, **more))["sharing"]
         return t.cast(Object, found)
