@@ -14,8 +14,8 @@ author:
 description:
   - Checks the whole list of pools before any write. Reports every problem with the path of the option, a code
     and a remedy. Returns the normalised pools with everything that the roles need.
-  - Refuses a pool whose options contradict each other or another pool. Also refuses options that this release
-    does not support (C(POOL-NOT-YET)), so it ignores nothing silently.
+  - Refuses a pool whose options contradict each other or another pool, and unknown options, so it ignores
+    nothing silently.
   - Writes nothing. Without O(platform) it reads the Infrastructure object of the cluster, otherwise it reads
     nothing.
 extends_documentation_fragment:

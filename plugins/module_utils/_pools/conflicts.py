@@ -22,15 +22,13 @@ Description = dict[str, t.Any]
 # The backend with which pods claim GPUs as devices.
 DRA: t.Final = "dra"
 _REQUESTS: t.Final = "requests."
-# Paths in a pool of settings that a ClusterPolicy has once.
-_ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
 def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     """Add the contradictions between pools. name: the user's name of the list, for paths."""
     _names(pools, name, problems)
     _nodes(pools, name, problems)
-    _cluster_wide(pools, name, problems)
+    _strategies(pools, name, problems)
     _priorities(pools, name, problems)
     _quotas(pools, name, problems)
     _claims(pools, name, problems)
@@ -94,34 +92,24 @@ def _node_labels(pool: Description) -> dict[str, str]:
     }
 
 
-def _cluster_wide(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
-    for way in _ONCE:
-        first: tuple[str, t.Any] | None = None
-        for index, pool in enumerate(pools):
-            wanted = _wanted(pool, way)
-            if wanted is None:
-                continue
-            path = f"{name}[{index}].{'.'.join(way)}"
-            if first is None:
-                first = (path, wanted)
-            elif wanted != first[1]:
-                problems.add(
-                    "POOL-CLUSTER-WIDE",
-                    path,
-                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this "
-                    "setting once for all pools.",
-                    "Give both pools the same value.",
-                )
-
-
-def _wanted(pool: Description, way: tuple[str, ...]) -> t.Any:
-    mig = (pool.get("sharing") or {}).get("mig")
-    if way == ("sharing", "mig", "strategy") and mig is not None:
-        return strategy(mig)
-    value: t.Any = pool
-    for key in way:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+def _strategies(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    """Add a problem for each MIG strategy that differs from the first: a ClusterPolicy has one."""
+    migs = [(pool.get("sharing") or {}).get("mig") for pool in pools]
+    found = {
+        f"{name}[{index}].sharing.mig.strategy": strategy(mig)
+        for index, mig in enumerate(migs)
+        if mig is not None
+    }
+    first = next(iter(found), "")
+    for path, wanted in found.items():
+        if wanted != found[first]:
+            problems.add(
+                "POOL-CLUSTER-WIDE",
+                path,
+                f"{wanted!r} differs from {found[first]!r} of {first}, but a ClusterPolicy has this "
+                "setting once for all pools.",
+                "Give both pools the same value.",
+            )
 
 
 def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -> None:

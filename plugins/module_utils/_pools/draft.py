@@ -86,9 +86,6 @@ class Draft:
             if path not in self._planned:
                 check_alike(pool, path, problems)
         self._check_together(described, problems)
-        for path, pool in described.items():
-            if not (problems.at(path) if path else problems.found):
-                rules.refuse_unsupported(pool, path, problems)
         problems.raise_if_any()
         return described
 

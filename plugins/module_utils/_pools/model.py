@@ -17,7 +17,7 @@ _MORE: t.Final = ("market", "options", "patch", "mig_config")
 # Every key of a described or planned pool. The table in `schema` has them too, but it imports every platform.
 _KEYS: t.Final = """
     name candidates existing replicas min_replicas autoscale mixed market taints labels accelerator disk
-    tuning sharing expected node_selector quota priority validate driver cdi health upgrade_policy
+    tuning sharing expected node_selector quota priority validate driver health
     pre_drain_hook node_role source_machine_set partition spare aws azure gcp ibm baremetal vsphere
     openstack nutanix
 """

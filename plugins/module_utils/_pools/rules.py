@@ -38,12 +38,6 @@ _MACHINES: t.Final = (
     "provider_spec_patch",
 )
 
-# Options that are checked, but not supported.
-_UNSUPPORTED: t.Final = {
-    "cdi": "Remove it: the operator's default applies.",
-    "upgrade_policy": "Remove it: the operator's default applies.",
-}
-
 
 def check(pool: Description, path: str, problems: Problems, prefix: str | None) -> None:
     """Add the problems of one pool. prefix: the infrastructure name, or None if not known."""
@@ -285,10 +279,3 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                 "Use hard with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or sharing "
                 "that gives them one name.",
             )
-
-
-def refuse_unsupported(pool: Description, path: str, problems: Problems) -> None:
-    """Add a problem for each option that this release does not support."""
-    for key, remedy in _UNSUPPORTED.items():
-        if pool.get(key) is not None:
-            problems.add("POOL-NOT-YET", f"{path}.{key}", "is not supported by this release.", remedy)

@@ -101,9 +101,7 @@ POOL: t.Final[dict[str, Field]] = {
             ),
         },
     ),
-    "cdi": Field("flag"),
     "health": Field("any"),
-    "upgrade_policy": Field("any"),
     "quota": Field(
         "list",
         fields={

@@ -131,7 +131,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"disk": {"size": 100}}, "POOL-UNKNOWN-KEY", "disk.size"),
         ({"tuning": "gpu-training"}, "POOL-TYPE", "tuning"),
         ({"tuning": {"profil": "training"}}, "POOL-UNKNOWN-KEY", "tuning.profil"),
-        ({"cdi": True}, "POOL-NOT-YET", "cdi"),
+        ({"cdi": True}, "POOL-UNKNOWN-KEY", "cdi"),
         ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
         ({"driver": DRIVER | {"version": "v595.91.07"}}, "POOL-VALUE", "driver.version"),
         ({"driver": DRIVER | {"repository": "https://nvcr.io/nvidia"}}, "POOL-VALUE", "driver.repository"),
@@ -243,7 +243,6 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
             "POOL-OVERLAP",
             "[1].existing.node_selector",
         ),
-        ([pool(cdi=True), pool(name="b", cdi=False)], "POOL-CLUSTER-WIDE", "[1].cdi"),
         (
             [
                 pool(priority=[{"name": "x", "value": 1}]),

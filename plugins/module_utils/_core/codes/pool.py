@@ -136,11 +136,6 @@ CODES: t.Final = (
         "pools in an inventory.",
     ),
     Code(
-        "POOL-NOT-YET",
-        "This release does not support the option.",
-        "Remove the option that the message names from `gpu_pools`.",
-    ),
-    Code(
         "POOL-OVERLAP",
         "The selector of existing nodes also matches another pool's nodes.",
         "Make `existing.node_selector` narrower.",

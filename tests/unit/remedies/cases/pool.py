@@ -94,7 +94,6 @@ CASES: t.Final[Cases] = {
     ),
     ("POOL-DUPLICATE", "gpu_pools"): pools([pool(), pool()], [pool()]),
     ("POOL-INVALID", "gpu_pools"): of_one({"replicas": -1, "replica": 2}),
-    ("POOL-NOT-YET", "gpu_pools"): of_one({"cdi": True}),
     ("POOL-PLATFORM", "gpu_pools"): of_one({"azure": {"ultra_disks": True}}),
     ("POOL-REQUIRED", "gpu_pools"): of_one({"replicas": None}),
     ("POOL-SURGE", "gpu_node_pool_max_surge"): Case("gpu_machineset", surging),
