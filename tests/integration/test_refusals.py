@@ -5,15 +5,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import typing as t
-from pathlib import Path
 
 import pytest
-import yaml
-from integration.playbook import ROOT, Playbook
+from integration.playbook import Playbook
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -30,9 +25,6 @@ SCALED: t.Final[Data] = {
     **{key: POOL[key] for key in ("name", "candidates")},
     "autoscale": {"min": 0, "max": 2},
 }
-OLD_NAMES: t.Final[Data] = yaml.safe_load((ROOT / "playbooks/tasks/refuse_old_names.yml").read_text())[0][
-    "vars"
-]["__gpu_old_names"]
 
 
 @pytest.mark.parametrize(
@@ -116,72 +108,6 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
     ]
     run = playbook.playbook(name, "--check", gpu_pools=[own], gpu_instance_types_catalogue=catalogue, **more)
     assert run.rc == 0, run.output
-
-
-@pytest.mark.parametrize(
-    ("name", "group"),
-    [
-        ("enable_gpus", "roles"),
-        ("plan", "roles"),
-        ("drift", "roles"),
-        ("after_openshift_update", "roles"),
-        ("remove_gpus", "roles"),
-        ("resize_pool", "nodes"),
-        ("replace_node", "nodes"),
-        ("repair_node", "nodes"),
-        ("remove_pool", "nodes"),
-        ("upgrade_driver", "nodes"),
-        ("preflight_update", "update"),
-        ("before_openshift_update", "update"),
-    ],
-)
-def test_an_old_name_is_refused_and_the_new_one_named(
-    playbook: Playbook, audit: Audit, name: str, group: str
-) -> None:
-    old = OLD_NAMES["cluster"] | OLD_NAMES[group]
-    run = playbook.playbook(name, gpu_pools=[POOL], **dict.fromkeys(old, 0))
-    said = ", ".join(f"{one} is now {new}" for one, new in old.items())
-    assert run.failure["msg"] == f"Variables have new names: {said}. Nothing was changed."
-    assert audit.of(*run.tasks) == []
-
-
-@pytest.mark.parametrize(
-    ("inventory", "is_refused"),
-    [
-        ({"pool": "web", "node": "a", "replicas": 3, "force": True, "wait_timeout": 5}, False),
-        ({"cluster_connection": {"kubeconfig": "elsewhere"}}, True),
-    ],
-    ids=["their-own", "ours"],
-)
-def test_an_inventory_may_use_the_short_names_for_itself(
-    tmp_path: Path, inventory: Data, is_refused: bool
-) -> None:
-    hosts = {"all": {"hosts": {"localhost": {"ansible_connection": "local", **inventory}}}}
-    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(hosts))
-    done = subprocess.run(
-        [
-            Path(sys.executable).parent / "ansible-playbook",
-            *("-i", "hosts.yml", ROOT / "playbooks/remove_pool.yml"),
-        ],
-        cwd=tmp_path,
-        env={
-            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            "HOME": str(tmp_path),
-            "LANG": "C.UTF-8",
-            "PATH": os.environ["PATH"],
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    expected = (
-        "cluster_connection is now gpu_cluster_connection"
-        if is_refused
-        else "INPUT-REQUIRED: Name the pool: -e gpu_pool=NAME"
-    )
-    assert done.returncode == 2, done.stderr
-    assert expected in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ Data = dict[str, t.Any]
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 PLAYBOOKS: t.Final = ROOT / "playbooks"
 NAMES: t.Final = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
-# It sends data files to AWX, works on no cluster, and never had other names of variables.
+# It sends data files to AWX and works on no cluster.
 OF_AWX: t.Final = "awx_setup"
 ON_CLUSTERS: t.Final = [name for name in NAMES if name != OF_AWX]
 MODULES: t.Final = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
@@ -32,7 +32,6 @@ ANSIBLE: t.Final = {
 }
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
-REFUSES: t.Final = "tasks/refuse_old_names.yml"
 VARIABLES: t.Final = "gpu_variables"
 IMPORT: t.Final = "ansible.builtin.import_role"
 OPERATORS: t.Final = ("node_feature_discovery", "nvidia_network_operator")
@@ -154,7 +153,7 @@ def test_the_guide_has_every_variable_and_no_other(name: str) -> None:
 def test_every_variable_is_ours_by_name(name: str) -> None:
     of = play(name)
     own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
-    private = own - role_variables(ROLES) - old_names_hidden() - {"ansible_python_interpreter"}
+    private = own - role_variables(ROLES) - {"ansible_python_interpreter"}
     assert [one for one in private if not one.startswith("__gpu_")] == []
     assert [one for one in asked(name) if not one.startswith("gpu_")] == []
 
@@ -255,39 +254,6 @@ def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:
     assert removed | {"clusterpolicy"} == set(
         specs("gpu_operator")["main"]["options"]["gpu_operator_backend"]["choices"]
     )
-
-
-def old_names() -> Data:
-    (task,) = read(PLAYBOOKS / REFUSES)
-    found: Data = task["vars"]["__gpu_old_names"]
-    return found
-
-
-def old_names_hidden() -> set[str]:
-    (task,) = read(PLAYBOOKS / REFUSES)
-    return {name for name in task["vars"] if not name.startswith("__")}
-
-
-def test_old_names_hide_what_an_inventory_may_call_so() -> None:
-    """cluster_connection belongs into an inventory, so it is refused from there, too."""
-    everything = {name for group in old_names().values() for name in group}
-    ours = {name for name in everything if name.startswith("gpu_")}
-    assert old_names_hidden() == everything - ours - set(old_names()["cluster"])
-
-
-@pytest.mark.parametrize("name", ON_CLUSTERS)
-def test_a_playbook_refuses_old_names_first_and_reads_the_new_ones(name: str) -> None:
-    of = play(name)
-    first = [*of.get("pre_tasks", ()), *of.get("tasks", ())][0]
-    assert first["ansible.builtin.import_tasks"] == REFUSES
-    group = first["vars"]["__gpu_old_names_of"]
-    sharing = {
-        other for other in ON_CLUSTERS if next(steps(play(other)))["vars"]["__gpu_old_names_of"] == group
-    }
-    known = {one for other in sharing for one in asked(other) | role_variables(run_by(play(other)))}
-    new = {**old_names()["cluster"], **old_names()[group]}
-    assert set(new.values()) <= known
-    assert not asked(name) & set(new)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -260,10 +260,8 @@ def settings() -> set[str]:
         found |= set(options(importlib.import_module(f"{PREFIX}.modules.{path.stem}").SPEC.options))
     for path in ROOT.glob("roles/*/meta/argument_specs.yml"):
         found |= set(options(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"]))
-    (refusal,) = yaml.safe_load((ROOT / "playbooks/tasks/refuse_old_names.yml").read_text())
-    refused = {name for group in refusal["vars"]["__gpu_old_names"].values() for name in group}
     for path in ROOT.glob("playbooks/**/*.yml"):
-        found |= set(re.findall(r"\bgpu_\w+", path.read_text())) - refused
+        found |= set(re.findall(r"\bgpu_\w+", path.read_text()))
     return found
 
 
