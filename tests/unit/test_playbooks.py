@@ -105,8 +105,9 @@ def listed(of: Data) -> list[str]:
 
 def run_by(of: Data) -> set[str]:
     """Return the roles that a play lists or imports."""
-    imported = [task[IMPORT] for task in steps(of) if IMPORT in task]
-    return {*listed(of), *(one["name"].rpartition(".")[2] for one in imported)} - {VARIABLES}
+    imported = [task[IMPORT]["name"].rpartition(".")[2] for task in steps(of) if IMPORT in task]
+    compared = [task["vars"]["__gpu_role"] for task in steps(of) if "__gpu_role" in task.get("vars", {})]
+    return {*listed(of), *imported, *compared} - {VARIABLES, "{{ __gpu_role }}"}
 
 
 def role_variables(roles: t.Iterable[str]) -> set[str]:
