@@ -66,6 +66,14 @@ options:
     type: list
     elements: dict
     default: []
+  only:
+    description:
+      - Names of the pools to upgrade. By default all. A name that O(pools) does not have is refused
+        (C(POOL-VALUE)).
+      - Without O(pools), the nodes of these pools have the label C(accelerators.openshift/pool).
+    type: list
+    elements: str
+    default: []
   canary:
     description:
       - Name of the node that is upgraded first and alone. The default is the node with the fewest pods with
@@ -244,6 +252,7 @@ SPEC = ArgumentSpec(
         "image": {"type": "str"},
         "branch": {"type": "str"},
         "pools": {"type": "list", "elements": "dict", "default": []},
+        "only": {"type": "list", "elements": "str", "default": []},
         "canary": {"type": "str"},
         "wave": {"type": "str", "default": "1"},
         "window": {"type": "str"},

@@ -13,7 +13,9 @@ from .._catalogue import driver_branches
 from .._core import references
 from .._core.errors import InputError
 from .._core.objects import KubeObject, number_of
+from .._core.ownership import pool_label
 from .._frame.argspec import LockParams, WaitParams
+from .._frame.nested import near
 from .._machines.options import DrainParams
 
 RUN, PAUSE, RESUME, STATUS = "run", "pause", "resume", "status"
@@ -35,6 +37,7 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     image: str | None
     branch: str | None
     pools: list[dict[str, t.Any]]
+    only: list[str]
     canary: str | None
     wave: str
     window: str | None
@@ -50,6 +53,23 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     node_timeout: int
     grace: float | None
     settle: float
+
+
+def chosen(pools: t.Sequence[dict[str, t.Any]], only: t.Sequence[str]) -> list[dict[str, t.Any]]:
+    """Return the pools in `only`, or all if it is empty. Raise InputError for a name that no pool has.
+
+    Without pools, nodes with the label of a pool belong to it.
+    """
+    known = list(dict.fromkeys(str(pool["name"]) for pool in pools))
+    if known and (unknown := [near(name, known) for name in only if name not in known]):
+        raise InputError(
+            "POOL-VALUE",
+            f"gpu_pools has no pool {', '.join(unknown)} with GPUs of NVIDIA. It has {', '.join(known)}.",
+            f"Set gpu_upgrade_pools (module option only) to some of {', '.join(known)}.",
+        )
+    if not pools:
+        return [{"name": name, "node_selector": pool_label(name)} for name in only]
+    return [pool for pool in pools if not only or pool["name"] in only]
 
 
 class Triple(t.NamedTuple):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import pool_of
+from .._frame.nested import near
 from .._impact import driver
 from .._impact.impact import Impact, ending, endings
 from .._nodes import drain
@@ -114,7 +116,10 @@ def _by_pool(
         found.setdefault(str(pool["name"]), []).extend(map(name, nodes_of(nodes, pool)))
     needed = {str(pool["name"]) for pool in pools if least(pool)} if any(found.values()) else found
     if empty := [pool for pool, names in found.items() if not names and pool in needed]:
-        raise NotReadyError("UPGRADE-NO-NODE", pool=empty[0])
+        others = sorted({pool_of(node) for node in nodes} - {""})
+        is_planned = any("min_nodes" in pool for pool in pools if pool["name"] == empty[0])
+        title = empty[0] if is_planned else near(empty[0], others)
+        raise NotReadyError("UPGRADE-NO-NODE", pool=title, others=", ".join(others) or "none")
     return found
 
 

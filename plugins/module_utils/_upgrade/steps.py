@@ -40,6 +40,7 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
     queues.check(params)
     check_pools(params["pools"])
+    params = {**params, "pools": options.chosen(params["pools"], params["only"])}
     wanted = options.wanted(params)
     found = states.read(api.get(MAP, states.NAME, params["namespace"]))
     if params["action"] == options.PAUSE:

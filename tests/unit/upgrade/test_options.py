@@ -24,6 +24,26 @@ def test_a_branch_is_its_newest_version() -> None:
     assert options.wanted(given) == Triple("nvcr.io/nvidia", "driver", driver_branches.NEWEST["580"])
 
 
+def test_a_name_chooses_every_group_of_its_pool() -> None:
+    pools = [
+        {"name": name, "node_selector": {"kind": kind}} for name, kind in (("a", "1"), ("a", "2"), ("b", "1"))
+    ]
+    assert options.chosen(pools, []) == pools
+    assert options.chosen(pools, ["a"]) == pools[:2]
+    by_label = {"name": "a", "node_selector": {"accelerators.openshift/pool": "a"}}
+    assert options.chosen([], ["a"]) == [by_label]
+    assert options.chosen([], []) == []
+
+
+def test_an_unknown_pool_is_refused_with_those_that_exist() -> None:
+    pools = [{"name": name, "node_selector": {"a": "b"}} for name in ("demo", "big")]
+    with pytest.raises(InputError) as caught:
+        options.chosen(pools, ["dmo", "big"])
+    assert caught.value.code == "POOL-VALUE"
+    assert "no pool dmo (did you mean demo?) with GPUs of NVIDIA. It has demo, big." in caught.value.message
+    assert caught.value.remedy == "Set gpu_upgrade_pools (module option only) to some of demo, big."
+
+
 def test_a_branch_may_come_from_a_mirror() -> None:
     given = params(version=None, repository="registry.example.com/nvidia", image=None, branch="r580")
     found = options.wanted(given)

@@ -98,8 +98,10 @@ def test_what_does_not_fit_the_pools_is_refused() -> None:
         build("a-0 b-0", wave="2")
     assert caught.value.code == "UPGRADE-WAVE"
     with pytest.raises(NotReadyError) as missing:
-        build("a-0")
+        build("aa-0")
     assert missing.value.code == "UPGRADE-NO-NODE"
+    assert missing.value.message.startswith("Pool a (did you mean aa?) has no node")
+    assert missing.value.message.endswith("Pools that have some: aa.")
 
 
 def test_a_pool_that_the_autoscaler_has_emptied_stops_no_other() -> None:

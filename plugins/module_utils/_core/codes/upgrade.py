@@ -71,7 +71,7 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-NO-NODE",
-        "Pool {pool} has no node on which the GPU operator runs a driver.",
+        "Pool {pool} has no node on which the GPU operator runs a driver. Pools that have some: {others}.",
         "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and set "
         "gpu_upgrade_pools (module option pools) to pools with GPU nodes.",
     ),

@@ -25,6 +25,7 @@ def params(**given: t.Any) -> GpuDriverUpgradeParams:
         "version": NEW,
         "branch": None,
         "pools": [],
+        "only": [],
         "canary": None,
         "wave": "1",
         "window": None,
