@@ -85,8 +85,8 @@ def going_pools(pools: t.Iterable[t.Mapping[str, t.Any]]) -> list[GoingPool]:
     ]
 
 
-def misspelt(cluster: Cluster, pools: t.Iterable[t.Mapping[str, t.Any]]) -> tuple[str, str] | None:
-    """Return a name without nodes and machine sets, and the pool that it may mean; None if there is none.
+def misspelt(cluster: Cluster, pools: t.Iterable[t.Mapping[str, t.Any]]) -> tuple[str, str, str] | None:
+    """Return a name without nodes and machine sets, the pool that it may mean, and all pools; else None.
 
     pools: of the option. One with a node_selector comes from a plan, so its name is meant. Names that differ
     only in digits or in a last letter after a dash, such as team-a and team-b, are of different pools.
@@ -96,7 +96,7 @@ def misspelt(cluster: Cluster, pools: t.Iterable[t.Mapping[str, t.Any]]) -> tupl
         others = {_stem(other): other for other in sorted(there) if _stem(other) != _stem(wanted)}
         near = difflib.get_close_matches(_stem(wanted), others, n=1, cutoff=0.8)
         if wanted not in there and near:
-            return wanted, others[near[0]]
+            return wanted, others[near[0]], ", ".join(sorted(there))
     return None
 
 

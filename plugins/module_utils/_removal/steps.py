@@ -57,10 +57,10 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     pools = removal_cluster.going_pools(params["pools"])
     cluster = read(api, params)
     if found := removal_cluster.misspelt(cluster, params["pools"]):
-        wanted, near = found
+        wanted, near, there = found
         raise InputError(
             "POOL-VALUE",
-            f"There is no machine set and no node of a pool {wanted}. Did you mean {near}?",
+            f"There is no machine set and no node of a pool {wanted}, only of {there}. Did you mean {near}?",
             f"Set gpu_pool to {near}. If {wanted} is a pool of existing nodes, give the file with its "
             "gpu_pools too: -e @FILE. If it was removed before, there is nothing to do.",
         )

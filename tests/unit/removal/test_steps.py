@@ -262,7 +262,7 @@ def test_a_misspelt_pool_is_refused_with_the_one_that_is_there(name: str, there:
     with pytest.raises(AcceleratorError) as caught:
         gate(name, there)
     assert caught.value.code == "POOL-VALUE"
-    assert f"Did you mean {there}?" in caught.value.message
+    assert f"only of {there}. Did you mean {there}?" in caught.value.message
     assert f"Set gpu_pool to {there}." in caught.value.remedy
 
 
