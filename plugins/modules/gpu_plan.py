@@ -68,6 +68,13 @@ options:
         plugin supports are refused (C(POOL-DRA)). C(sharing.claims) of a pool needs it.
     type: str
     choices: [dra]
+  replicas:
+    description:
+      - Numbers of nodes that pools get instead of their own C(replicas), by name of the pool.
+      - A name that O(pools) does not have is refused (C(POOL-VALUE)), and so is a pool with C(autoscale) or
+        C(existing) (C(POOL-CONFLICT)).
+    type: dict
+    default: {}
   leftovers:
     description:
       - Whether to list quotas, priority classes and objects of a tuning that this collection made and that
@@ -251,6 +258,7 @@ SPEC = ArgumentSpec(
         },
         "accelerator_limits": {"type": "list", "elements": "str"},
         "backend": {"type": "str", "choices": ["dra"]},
+        "replicas": {"type": "dict", "default": {}},
         "leftovers": {"type": "bool", "default": False},
         "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},

@@ -97,7 +97,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         for remark in _inputs.remarks(task_vars, extra):
             _display.warning(remark)
         try:
-            _inputs.check(task_vars, extra, self._templar.template)
+            _inputs.check(Path(playbook).stem, task_vars, extra, self._templar.template)
         except InputError as exc:
             return shown.result({"failed": True, "changed": False, **exc.to_result()})
         done.touch()

@@ -34,6 +34,24 @@ _ONE: t.Final = re.compile(r"\s*\{\{\s*(\w+)\s*(?:\|\s*default\([^|]*\)|or\s+omi
 _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
 # How near a name has to be to count as misspelt; below this it may be the user's own.
 _NEAR: t.Final = 0.8
+# Variables of playbooks that Ansible checks only when a later task needs them.
+_OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
+# Variables without which a playbook has nothing to do, each with an example. Of names with a bar, one.
+NEEDED: t.Final = {
+    "before_openshift_update": {"gpu_update_version": "X.Y.Z"},
+    "preflight_update": {"gpu_update_version": "X.Y.Z"},
+    "remove_pool": {"gpu_pool": "NAME"},
+    "repair_node": {"gpu_node": "NAME"},
+    "replace_node": {"gpu_node": "NAME"},
+    "resize_pool": {"gpu_pool": "NAME", "gpu_replicas": "NUMBER"},
+    "rotate_pull_secret": {"gpu_pull_secret_file|gpu_pull_secret": "FILE"},
+}
+# A variable that does nothing without another one, with an example of that.
+_TOGETHER: t.Final = {
+    "gpu_rbac_token_file": {"gpu_rbac_token_playbook": "NAME"},
+    "gpu_rbac_token_playbook": {"gpu_rbac_token_file": "PATH"},
+    "gpu_rbac_token_seconds": {"gpu_rbac_token_file": "PATH", "gpu_rbac_token_playbook": "NAME"},
+}
 
 Variables = t.Mapping[str, t.Any]
 Template = t.Callable[[t.Any], t.Any]
@@ -41,9 +59,9 @@ Template = t.Callable[[t.Any], t.Any]
 
 @functools.cache
 def options() -> dict[str, dict[str, t.Any]]:
-    """Return every variable of the roles, as Ansible describes an option."""
+    """Return every variable that is checked here, as Ansible describes an option."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: dict[str, dict[str, t.Any]] = {}
+    found: dict[str, dict[str, t.Any]] = dict(_OF_PLAYBOOKS)
     for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         specs = yaml.load(path.read_text(encoding="utf-8"), loader)["argument_specs"]  # noqa: S506
         for spec in specs.values():
@@ -73,8 +91,8 @@ def _given_by_plan() -> frozenset[str]:
     return frozenset(re.findall(r"^(\w+):", _OWN_INPUTS.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def check(variables: Variables, extra: Variables, template: Template) -> None:
-    """Raise InputError with everything that is wrong with variables and tags.
+def check(playbook: str, variables: Variables, extra: Variables, template: Template) -> None:
+    """Raise InputError with everything that is wrong with variables and tags, or with what is missing.
 
     extra: the extra variables. template: returns the value of a template, or raises an exception.
     """
@@ -88,6 +106,26 @@ def check(variables: Variables, extra: Variables, template: Template) -> None:
         nears = dict.fromkeys(re.findall(r"did you mean (\w+)\?", message))
         remedy = f"Write {' and '.join(nears)}." if nears else _remedy(wrong[0])
         raise InputError("INPUT-VARIABLE", message, remedy, wrong)
+    if missing := _missing(playbook, variables, template):
+        unset = " and ".join(missing).replace("|", " or ")
+        added = " ".join(f"-e {name.partition('|')[0]}={value}" for name, value in missing.items())
+        message = f"{playbook}.yml needs {unset}. Nothing was changed."
+        raise InputError("INPUT-REQUIRED", message, f"Add {added} to the command.")
+
+
+def _missing(playbook: str, variables: Variables, template: Template) -> dict[str, str]:
+    """Return the variables that are not set or empty and that the playbook needs, each with an example."""
+
+    def is_set(name: str) -> bool:
+        try:
+            return template(variables.get(name)) not in (None, "")
+        except Exception:
+            return True  # A template without a value yet is the task's matter.
+
+    needed = dict(NEEDED.get(playbook, {}))
+    for name, others in _TOGETHER.items():
+        needed |= others if is_set(name) else {}
+    return {name: value for name, value in needed.items() if not any(map(is_set, name.split("|")))}
 
 
 def _remedy(wrong: str) -> str:

@@ -22,7 +22,8 @@ EXISTING: t.Final[Data] = {
     "existing": {"node_selector": {"rack": "b2"}, "expected": {"nvidia.com/gpu": 1}},
 }
 SCALED: t.Final[Data] = {
-    **{key: POOL[key] for key in ("name", "candidates")},
+    "name": "scaled",
+    "candidates": POOL["candidates"],
     "autoscale": {"min": 0, "max": 2},
 }
 
@@ -66,7 +67,7 @@ def test_gpu_driver_upgrade(playbook: Playbook, audit: Audit, options: Data, cod
     assert audit.of(task) == []
 
 
-@pytest.mark.parametrize("replicas", ["two", "1.5", "", "-1"])
+@pytest.mark.parametrize("replicas", ["two", "1.5", "-1"])
 def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: Audit, replicas: str) -> None:
     run = playbook.playbook("resize_pool", gpu_pools=[POOL], gpu_pool="never", gpu_replicas=replicas)
     assert "gpu_pools[0].replicas: " in run.failure["msg"]
@@ -74,13 +75,25 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
 
 
 @pytest.mark.parametrize(
-    ("pool", "words"), [(SCALED, "autoscaler: change min and max"), (EXISTING, "existing nodes")]
+    ("name", "given", "code", "words"),
+    [
+        ("resize_pool", {}, "INPUT-REQUIRED", "gpu_pool and gpu_replicas"),
+        ("resize_pool", {"gpu_pool": "never", "gpu_replicas": ""}, "INPUT-REQUIRED", "gpu_replicas"),
+        ("resize_pool", {"gpu_pool": "nevr", "gpu_replicas": 2}, "POOL-VALUE", "did you mean never?"),
+        ("resize_pool", {"gpu_pool": "scaled", "gpu_replicas": 2}, "POOL-CONFLICT", "autoscaler decides"),
+        ("resize_pool", {"gpu_pool": "there", "gpu_replicas": 2}, "POOL-CONFLICT", "existing nodes"),
+        ("before_openshift_update", {}, "INPUT-REQUIRED", "gpu_update_version"),
+        ("before_openshift_update", {"gpu_update_pools": "paus"}, "INPUT-VARIABLE", "did you mean pause?"),
+        ("rbac", {"gpu_rbac_token_file": "a"}, "INPUT-REQUIRED", "gpu_rbac_token_playbook"),
+    ],
 )
-def test_a_pool_whose_number_is_not_ours_is_not_resized(
-    playbook: Playbook, audit: Audit, pool: Data, words: str
+def test_a_playbook_refuses_a_run_that_says_too_little_before_its_first_request(
+    playbook: Playbook, audit: Audit, name: str, given: Data, code: str, words: str
 ) -> None:
-    run = playbook.playbook("resize_pool", gpu_pools=[pool], gpu_pool=pool["name"], gpu_replicas=2)
-    assert words in run.failure["msg"]
+    run = playbook.playbook(name, gpu_pools=[POOL, SCALED, EXISTING], **given)
+    assert run.failure["code"] == code
+    assert words in run.failure["message"]
+    assert run.failure["remedy"]
     assert audit.of(*run.tasks) == []
 
 

@@ -15,6 +15,8 @@ import jinja2
 import pytest
 import yaml
 
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import NEEDED
+
 Data = dict[str, t.Any]
 
 ROOT: t.Final = Path(__file__).resolve().parents[2]
@@ -189,7 +191,7 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
         row = rows[variable]
         default = option.get("default")
         expected = "none" if default is None else f"`{str(default).lower()}`"
-        expected = "required" if option.get("required") or variable == "gpu_pool" else expected
+        expected = "required" if option.get("required") or variable in NEEDED.get(name, {}) else expected
         if isinstance(default, list):
             expected = "of the module"
         assert (row["type"], row["default"]) == (option["type"], expected), variable

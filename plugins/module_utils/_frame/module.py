@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time
 import traceback
 import typing as t
@@ -214,10 +215,16 @@ def complaint(
             f"{', '.join(nested.near(one, options) for one in unknown)}. "
             f"Supported parameters include: {', '.join(sorted(options))}.",
         )
-    told = found or list(messages[:1])
+    told = found or [_in_users_words(one, names or {}) for one in messages[:1]]
     remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
     failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
     return shown.result({"failed": True, "changed": False, **failure})
+
+
+def _in_users_words(message: str, names: t.Mapping[str, str]) -> str:
+    """Return Ansible's message with the user's names in its list of options, such as `exclusive: a|b`."""
+    text, colon, listed = message.rpartition(": ")
+    return text + colon + re.sub(r"\w+", lambda found: names.get(found[0], found[0]), listed)
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]

@@ -11,6 +11,7 @@ from .._catalogue.device_quota import quota_key
 from .._catalogue.instance_types import BUILT_IN, Catalogue
 from .._catalogue.well_known import GPU, INSTANCE_TYPE, NVIDIA_PCI
 from .._core.input import Problems
+from .._frame.nested import near
 from .._nodes import taints
 from .._policy import schema as policy
 from . import conflicts, geometry, rules, tuning
@@ -27,6 +28,17 @@ _EXAMPLE: t.Final = """Write a file such as
 and run the playbook with -e @FILE; examples/ has complete files. If an inventory has {name}, run it with
 -e gpu_clusters=GROUP (or all): without it a playbook works on localhost and reads no other host."""
 _REQUESTS: t.Final = "requests."
+# Keys of a pool that decide about its number of nodes: how, and what to do instead of a resize.
+_DECIDE: t.Final = {
+    "autoscale": (
+        "the autoscaler decides about the number of nodes.",
+        "Change its min and max, and run enable_gpus.yml.",
+    ),
+    "existing": (
+        "the pool consists of existing nodes.",
+        "Add or remove nodes with the tool that made them.",
+    ),
+}
 # A check of one described pool: its description, its path, and where to add problems.
 Rule = t.Callable[[Description, str, Problems], None]
 
@@ -94,6 +106,31 @@ def draft(
         backend=backend,
         rules=rules,
     )
+
+
+def resized(pools: t.Any, name: str, replicas: t.Mapping[str, t.Any]) -> t.Any:
+    """Return the pools with these numbers of nodes. Raises InputError for an unknown pool, and for one whose
+    number something else decides.
+
+    pools, name: as in `draft`, which refuses what is no list.
+    """
+    if not isinstance(pools, (list, tuple)) or not pools:
+        return pools
+    problems = Problems()
+    maps = [(index, pool) for index, pool in enumerate(pools) if isinstance(pool, t.Mapping)]
+    found = {str(pool.get("name")): index for index, pool in maps}
+    for pool in replicas:
+        if pool not in found:
+            known = ", ".join(found)
+            remedy = f"Set gpu_pool (a key of module option replicas) to one of {known}."
+            problems.add("POOL-VALUE", name, f"has no pool {near(pool, found)}. It has {known}.", remedy)
+            continue
+        for key, (decides, remedy) in _DECIDE.items():
+            if key in pools[found[pool]]:
+                problems.add("POOL-CONFLICT", f"{name}[{found[pool]}].{key}", decides, remedy)
+    problems.raise_if_any()
+    wanted = {found[pool]: {"replicas": number} for pool, number in replicas.items()}
+    return [{**pool, **wanted[index]} if index in wanted else pool for index, pool in enumerate(pools)]
 
 
 def _described(pools: t.Any) -> str:

@@ -32,6 +32,7 @@ class GpuPlanParams(WaitParams):
     platform: PlatformName | None
     accelerator_limits: list[str] | None
     backend: t.Literal["dra"] | None
+    replicas: dict[str, t.Any]
     leftovers: bool
     incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
@@ -48,7 +49,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         account.CLASSES if params["cost_classes"] is None else account.read_classes(params["cost_classes"])
     )
     draft = pool_plan.draft(
-        params["pools"],
+        pool_plan.resized(params["pools"], params["gpu_pools_name"], params["replicas"]),
         params["gpu_pools_name"],
         catalogue,
         params["backend"],

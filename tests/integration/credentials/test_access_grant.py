@@ -161,7 +161,7 @@ def test_a_token_is_in_its_file_and_nowhere_else(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"gpu_rbac_token_seconds": 3600}, "A token needs a file and a playbook"),
+        ({"gpu_rbac_token_seconds": 3600}, "rbac.yml needs gpu_rbac_token_file"),
         ({"gpu_rbac_token_seconds": 60}, "gpu_rbac_token_seconds: 60 is out of range"),
         ({"gpu_rbac_token_playbook": "resize"}, "gpu_rbac_token_playbook: 'resize' is not allowed here"),
     ],
@@ -169,7 +169,7 @@ def test_a_token_is_in_its_file_and_nowhere_else(
 def test_a_wrong_token_is_refused_before_the_first_write(
     accounts: Accounts, playbook: Playbook, audit: Audit, tmp_path: Path, given: Variables, told: str
 ) -> None:
-    is_alone = told.startswith("A token")
+    is_alone = told.startswith("rbac.yml")
     more = (
         {}
         if is_alone

@@ -162,6 +162,8 @@ def test_a_misspelt_option_is_named_with_its_nearest() -> None:
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
     assert module.complaint("gpu_quota", options, {}, [], [missing])["message"] == missing
+    named = module.complaint("gpu_quota", options, {}, [], ["exclusive: path|gpus"], {"path": "gpu_file"})
+    assert named["message"] == "exclusive: gpu_file|gpus"
 
 
 def test_a_misspelt_key_of_an_entry_is_named_with_its_path() -> None:

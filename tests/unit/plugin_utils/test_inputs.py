@@ -16,15 +16,15 @@ from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inp
 Data = dict[str, t.Any]
 
 
-def check(extra: Data, **variables: t.Any) -> None:
-    """Check what a user gave; a text with braces is a template that has no value yet."""
+def check(extra: Data, playbook: str = "enable_gpus", **variables: t.Any) -> None:
+    """Check what a user gave a playbook; a text with braces is a template that has no value yet."""
 
     def template(value: t.Any) -> t.Any:
         if "{{" in str(value):
             raise KeyError(value)
         return value
 
-    _inputs.check({**variables, **extra}, extra, template)
+    _inputs.check(playbook, {**variables, **extra}, extra, template)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,7 @@ def check(extra: Data, **variables: t.Any) -> None:
         ("gpu_policy_exempt_namespaces", {"a": 1}, "must be a list, not {'a': 1}."),
         ("gpu_operator_on_busy", "drian", "is drian (did you mean drain?). Allowed are fail, drain, wait."),
         ("node_feature_discovery_wait_timeout", "soon", "must be a whole number, not 'soon'."),
+        ("gpu_update_pools", "paus", "is paus (did you mean pause?). Allowed are leave, pause, last."),
     ],
 )
 def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: str) -> None:
@@ -115,6 +116,35 @@ def test_an_extra_variable_of_the_users_own_is_let_through() -> None:
     check({"gpu_team_of_mine": "a"})
     check({"gpu_pol": 1, "gpu_pools": [{"replicas": "{{ gpu_pol }}"}]})
     check({"gpu_polls": 1}, gpu_pools="{{ gpu_polls }}")
+
+
+@pytest.mark.parametrize(
+    ("playbook", "given", "added"),
+    [
+        ("resize_pool", {}, "gpu_pool=NAME gpu_replicas=NUMBER"),
+        ("resize_pool", {"gpu_pool": "a", "gpu_replicas": ""}, "gpu_replicas=NUMBER"),
+        ("resize_pool", {"gpu_pool": "a", "gpu_replicas": 0}, ""),
+        ("remove_pool", {"gpu_pool": ""}, "gpu_pool=NAME"),
+        ("repair_node", {"gpu_node": None}, "gpu_node=NAME"),
+        ("replace_node", {"gpu_node": "{{ a_later_result }}"}, ""),
+        ("preflight_update", {}, "gpu_update_version=X.Y.Z"),
+        ("rotate_pull_secret", {}, "gpu_pull_secret_file=FILE"),
+        ("rotate_pull_secret", {"gpu_pull_secret": {"auths": {}}}, ""),
+        ("rbac", {}, ""),
+        ("rbac", {"gpu_rbac_token_file": "a"}, "gpu_rbac_token_playbook=NAME"),
+        ("rbac", {"gpu_rbac_token_playbook": "a"}, "gpu_rbac_token_file=PATH"),
+        ("rbac", {"gpu_rbac_token_seconds": 1}, "gpu_rbac_token_file=PATH gpu_rbac_token_playbook=NAME"),
+    ],
+)
+def test_a_playbook_names_what_it_needs(playbook: str, given: Data, added: str) -> None:
+    if not added:
+        check(given, playbook)
+        return
+    with pytest.raises(InputError) as raised:
+        check(given, playbook)
+    assert raised.value.code == "INPUT-REQUIRED"
+    assert raised.value.message.startswith(f"{playbook}.yml needs gpu_")
+    assert raised.value.remedy == f"Add {added.replace('gpu_', '-e gpu_')} to the command."
 
 
 @pytest.mark.parametrize("key", ["ansible_run_tags", "ansible_skip_tags"])

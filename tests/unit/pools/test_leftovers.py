@@ -52,6 +52,7 @@ def compared(server: FakeServer, is_asked: bool = True, **more: t.Any) -> Data:
         "queues": [],
         **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
         "incomplete": [],
+        "replicas": {},
         "leftovers": is_asked,
     }
     return steps.plan(api_on(server), t.cast(steps.GpuPlanParams, params))

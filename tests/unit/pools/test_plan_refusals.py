@@ -9,6 +9,7 @@ from unit import pool_builders
 from unit.pools.builders import DRIVER, NOBODY, TAINT, Data, candidate, existing, pool, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan
 
 GDS: t.Final = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia", "image": "nvidia-fs"}
 
@@ -314,6 +315,35 @@ def test_the_nearest_name_is_offered() -> None:
     with pytest.raises(InputError, match=r"gpu_pools\[0\].*g4dn\.xlarg is not a known") as caught:
         pool_builders.plan([pool(candidates=candidate("g4dn.xlarg"))], cloud="aws")
     assert "g4dn.xlarge" in caught.value.remedy
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
+    pools = [pool(name=name) for name in ("a", "b", "c")]
+    found = plan.resized(pools, "gpu_pools", {pools[number]["name"]: "3"})
+    assert found == [one | ({"replicas": "3"} if one is pools[number] else {}) for one in pools]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code", "said"),
+    [
+        ("dmo", "POOL-VALUE", "gpu_pools: has no pool dmo (did you mean demo?). It has demo, scaled, node."),
+        ("scaled", "POOL-CONFLICT", "gpu_pools[1].autoscale: the autoscaler decides"),
+        ("node", "POOL-CONFLICT", "gpu_pools[2].existing: the pool consists of existing nodes."),
+    ],
+)
+def test_a_pool_whose_number_is_not_ours_is_not_resized(wanted: str, code: str, said: str) -> None:
+    pools = [pool(name="demo"), {"name": "scaled", "autoscale": {}}, {"name": "node", "existing": {}}, "text"]
+    with pytest.raises(InputError) as caught:
+        plan.resized(pools, "gpu_pools", {wanted: 3})
+    assert caught.value.code == code
+    assert caught.value.message.startswith(said)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("pools", [[], {"name": "demo"}, "demo"])
+def test_what_is_no_list_of_pools_is_left_to_the_draft(pools: t.Any) -> None:
+    assert plan.resized(pools, "gpu_pools", {"demo": 3}) is pools
 
 
 def test_a_task_s_own_options_are_named_without_a_list() -> None:

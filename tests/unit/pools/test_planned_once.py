@@ -86,6 +86,7 @@ def plan(
         "incomplete": [],
         "prices": None,
         "cost_classes": None,
+        "replicas": {},
         "leftovers": False,
         "wait": True,
         "wait_timeout": 60,
@@ -152,6 +153,7 @@ PARAMS: t.Final[Data] = {
     "incomplete": [],
     "prices": None,
     "cost_classes": None,
+    "replicas": {},
     "leftovers": False,
 }
 
