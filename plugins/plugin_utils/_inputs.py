@@ -35,7 +35,7 @@ _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
 # How near a name has to be to count as misspelt; below this it may be the user's own.
 _NEAR: t.Final = 0.8
 # Variables of playbooks that Ansible checks only when a later task needs them.
-_OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
+OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
 # Variables without which a playbook has nothing to do, each with an example. Of names with a bar, one.
 NEEDED: t.Final = {
     "before_openshift_update": {"gpu_update_version": "X.Y.Z"},
@@ -61,7 +61,7 @@ Template = t.Callable[[t.Any], t.Any]
 def options() -> dict[str, dict[str, t.Any]]:
     """Return every variable that is checked here, as Ansible describes an option."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: dict[str, dict[str, t.Any]] = dict(_OF_PLAYBOOKS)
+    found: dict[str, dict[str, t.Any]] = dict(OF_PLAYBOOKS)
     for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         specs = yaml.load(path.read_text(encoding="utf-8"), loader)["argument_specs"]  # noqa: S506
         for spec in specs.values():

@@ -16,6 +16,7 @@ from unit.test_playbooks import NAMES, asked, passed_on, role_variables, run_by,
 from ansible_collections.accelerators.openshift.plugins.module_utils._awx import check, surveys
 from ansible_collections.accelerators.openshift.plugins.module_utils._awx.kinds import KINDS, NODE
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import OF_PLAYBOOKS
 
 Data = dict[str, t.Any]
 
@@ -92,21 +93,12 @@ def test_a_template_names_no_credential_and_runs_on_the_clusters_of_its_inventor
     assert ("gpu-removes" in template["labels"]) is playbook_of(template).startswith("remove_")
 
 
-# Choices of a variable that a playbook does not pass on to a module as it is.
-OF_PLAYBOOKS: t.Final = {"gpu_update_pools": ["leave", "pause", "last"]}
-
-
 @functools.cache
 def choices() -> dict[str, list[str]]:
     """Return the choices of the variables of playbooks, also of those that a module takes as they are."""
     found = [one for name in NAMES for one in passed_on(name)]
     own = {variable: option["choices"] for variable, option in found if option.get("choices")}
-    return {**own, **OF_PLAYBOOKS}
-
-
-def test_a_playbook_checks_the_choices_of_its_own_variable() -> None:
-    text = (ROOT / "playbooks/before_openshift_update.yml").read_text()
-    assert f"that: __gpu_pools in {OF_PLAYBOOKS['gpu_update_pools']}" in text
+    return {**own, **{variable: option["choices"] for variable, option in OF_PLAYBOOKS.items()}}
 
 
 def known(playbook: str, variable: str) -> Data:
