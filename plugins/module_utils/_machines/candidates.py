@@ -130,18 +130,26 @@ class Search:
             and all(share.candidate is not self.candidate for share in self.before)
         )
 
-    def restore(self) -> bool:
-        """Restore the placement that the pool started with after every other candidate failed.
+    def state(self, step: str) -> str:
+        """Return what decides, with the step, what happens to the pool's machine sets.
 
-        Return True if restored.
+        moved: the pool was complete, and asked a candidate that it had no machine set of. complete: it was
+        complete once. short: it has some machines. empty: it has none.
         """
-        is_back = self.has_left
-        if is_back:
-            self.order, self.placement = (
-                [self.before[0].candidate],
-                {share.zone: share.replicas for share in self.before},
-            )
-        return is_back
+        if step == NEXT:
+            return "mixed" if self.pool.mixed else "single"
+        if step != GIVE_UP:
+            return ""
+        if self.has_left:
+            return "moved"
+        if self.won:
+            return "complete"
+        return "short" if self.obtained else "empty"
+
+    def restore(self) -> None:
+        """Restore the placement that the pool started with, after every other candidate failed."""
+        self.order = [self.before[0].candidate]
+        self.placement = {share.zone: share.replicas for share in self.before}
 
     def _note(self, share: Share, code: str, message: str, obtained: int) -> None:
         market = share.candidate.market

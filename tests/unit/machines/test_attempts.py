@@ -16,6 +16,7 @@ def test_three_of_four_machines_stay_and_the_way_to_give_them_back_is_named() ->
     pool = pool_builders.of_result("training", one, replicas=4, min_replicas=4)
     search = candidates.start(pool, [])
     assert search.lose({"a": ("MACH-CAPACITY", "none left")}, {"a": 3}) == candidates.GIVE_UP
+    assert search.state(candidates.GIVE_UP) == "short"
     error = attempts.nothing_left(pool, search, NotReadyError("MACH-CAPACITY", "none left.", "Wait."), {})
     attempts.keep_short(error, search)
     assert "keeps the 3 of 4 machines" in error.message

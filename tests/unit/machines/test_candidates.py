@@ -69,8 +69,9 @@ def test_the_next_candidate_starts_when_all_zones_failed_and_from_nothing() -> N
     search = machine_candidates.start(pool(), [])
     search.lose({"a": NONE}, {"a": 1})
     assert search.lose({"b": NONE}, {"a": 1, "b": 1}) == NEXT
-    assert shares(search) == [("p4de", "b", 4)]
+    assert (shares(search), search.state(NEXT)) == ([("p4de", "b", 4)], "single")
     assert search.lose({"b": NONE}, {}) == GIVE_UP
+    assert search.state(GIVE_UP) == "empty"
     assert [(one["instance_type"], one["zones"], one["obtained"]) for one in search.attempts] == [
         ("p4d", ["a"], 1),
         ("p4d", ["b"], 1),
@@ -96,7 +97,7 @@ def test_nothing_at_all_is_not_enough() -> None:
 def test_a_mixed_pool_is_filled_up_by_the_next_candidate() -> None:
     search = machine_candidates.start(pool(mixed=True, min_replicas=1), [])
     assert search.lose({"a": NONE, "b": NONE}, {"a": 1}) == NEXT
-    assert shares(search) == [("p4d", "a", 1), ("p4de", "b", 3)]
+    assert (shares(search), search.state(NEXT)) == ([("p4d", "a", 1), ("p4de", "b", 3)], "mixed")
     assert search.lose({"b": NONE}, {"b": 1}) == KEEP
     assert search.record == "2/4"
 
@@ -198,7 +199,8 @@ def test_a_pool_that_asked_others_in_vain_has_what_it_had() -> None:
     assert search.lose({"b": NONE}, {"a": 1, "b": 2}) == NEXT
     assert search.has_left
     assert search.lose({"b": NONE}, {}) == GIVE_UP
-    assert search.restore()
+    assert search.state(GIVE_UP) == "moved"
+    search.restore()
     assert (shares(search), search.has_left) == ([("p4d", "a", 2), ("p4d", "b", 2)], False)
 
 
@@ -206,7 +208,7 @@ def test_a_pool_that_could_not_grow_keeps_what_it_got() -> None:
     search = machine_candidates.start(pool(6), [held("a", 2, "4/4"), held("b", 2, "4/4")])
     assert not search.stays
     assert search.lose({"a": NONE, "b": NONE}, {"a": 3, "b": 2}) == GIVE_UP
-    assert not search.restore()
+    assert search.state(GIVE_UP) == "complete"
     assert shares(search) == [("p4d", "a", 3), ("p4d", "b", 2)]
 
 

@@ -26,6 +26,7 @@ from .. import (
     removal,
     scaling,
 )
+from ..candidates import AGAIN, GIVE_UP, KEEP, NEXT
 from ..machine_set import name_of, replicas_of
 from ..pool_options import GpuMachinesetParams
 from . import (
@@ -40,6 +41,16 @@ from .joining import Joining
 from .pool_objects import hosts, queries
 
 _ELSEWHERE: t.Final = " Or set reselect: true to let the pool move to another of its candidates."
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """Machines that the provider refused. machine_sets: code and text by machine set."""
+
+    plan: machine_plan.MachinePlan
+    judge: machine_pool.Present
+    machine_sets: t.Mapping[str, tuple[str, str]]
+    error: NotReadyError
 
 
 @dataclass
@@ -90,14 +101,17 @@ class Provisioning:
                     )
                     exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
                     raise
-                self._move(plan, judge, refused, exc)
-            live = self.api.list(known("MachineSet"), self.params["namespace"])
+                self._move(_Refusal(plan, judge, refused, exc))
+            live = self._live_sets()
         is_new = not self.search.pinned and self.search.record != self._record
         if self.api.wait_wanted and not self.api.check_mode and is_new:
-            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            live = self._live_sets()
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
         return self._finished(plan, snapshot)
+
+    def _live_sets(self) -> list[KubeObject]:
+        return self.api.list(known("MachineSet"), self.params["namespace"])
 
     def _has_given_up(
         self, plan: machine_plan.MachinePlan, refused: t.Collection[str], exc: AcceleratorError
@@ -195,70 +209,68 @@ class Provisioning:
         """Return whether reselect could move the pool to another candidate."""
         return self.search.won and not self.params["reselect"] and len(self.pool.candidates) > 1
 
-    def _move(
-        self,
-        plan: machine_plan.MachinePlan,
-        judge: machine_pool.Present,
-        refused: t.Mapping[str, tuple[str, str]],
-        exc: NotReadyError,
-    ) -> None:
+    def _move(self, refusal: _Refusal) -> None:
         """Go on to the next step after a refusal. Raise NotReadyError if no candidate is left."""
-        step = self._lose(plan, judge, refused)
+        step = self._lose(refusal)
         self.api.progress(
             f"pool {self.pool.name}: {attempts.described(self.search.attempts[-1])}; {attempts.SAID[step]}"
         )
-        is_back = step == machine_candidates.GIVE_UP and self.search.restore()
-        is_short = step == machine_candidates.GIVE_UP and not self.search.won and self.search.obtained > 0
-        is_left = (
-            is_back
-            or (step == machine_candidates.GIVE_UP and not self.search.won and not is_short)
-            or (step == machine_candidates.NEXT and not self.pool.mixed)
-        )
-        if not is_left:
-            self._give_up(
-                machine
-                for machine in judge.seen["machines"]
-                if machine_facts.set_name(machine) in refused and not judge.has_instance(machine)
-            )
-        self._give_back(plan, judge, is_left)
-        if step == machine_candidates.GIVE_UP and (self.search.won or is_short):
-            live = self.api.list(known("MachineSet"), self.params["namespace"])
-            if is_back:
-                self._give_up(machine_plan.too_many(self.held, live, judge.seen["machines"]))
-            self._ask(live)
-        if step == machine_candidates.GIVE_UP:
-            facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = attempts.nothing_left(self.pool, self.search, exc, facts)
-            if is_short:
-                attempts.keep_short(last, self.search)
-            last.remedy += _ELSEWHERE if self._has_others() else ""
-            raise last from exc
+        for action in _ACTIONS[step, self.search.state(step)]:
+            action(self, refusal)
 
-    def _give_back(self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, is_left: bool) -> None:
+    def _mark_refused(self, refusal: _Refusal) -> None:
+        """Mark the refused Machines without an instance, so that they go first."""
+        judge = refusal.judge
+        self._give_up(
+            machine
+            for machine in judge.seen["machines"]
+            if machine_facts.set_name(machine) in refusal.machine_sets and not judge.has_instance(machine)
+        )
+
+    def _ask_rest(self, refusal: _Refusal) -> None:
+        """Write the shares of which the pool has machines."""
+        self._ask(self._live_sets())
+
+    def _ask_former(self, refusal: _Refusal) -> None:
+        """Write the shares that the pool had at the start."""
+        self.search.restore()
+        live = self._live_sets()
+        self._give_up(machine_plan.too_many(self.held, live, refusal.judge.seen["machines"]))
+        self._ask(live)
+
+    def _fail(self, refusal: _Refusal) -> None:
+        """Raise NotReadyError with all attempts."""
+        facts = {**self._facts(refusal.judge.seen, refusal.plan), "attempts": self.search.attempts}
+        last = attempts.nothing_left(self.pool, self.search, refusal.error, facts)
+        if not self.search.won and self.search.obtained:
+            attempts.keep_short(last, self.search)
+        last.remedy += _ELSEWHERE if self._has_others() else ""
+        raise last from refusal.error
+
+    def _leave(self, refusal: _Refusal) -> None:
         """Delete the sets of a candidate that the pool leaves. Raise AcceleratorError if pods run there."""
-        recorded = {one.name for one in self.held if one.obtained}
+        recorded = {held.name for held in self.held if held.obtained}
         try:
             self._remove(
-                [name for name in plan.manifests if name not in recorded] if is_left else [],
+                [name for name in refusal.plan.manifests if name not in recorded],
                 "removal of the refused candidate's machine sets",
             )
-        except AcceleratorError as held:
+        except AcceleratorError as busy:
             # Pods already run on the machines obtained so far, and the user has not allowed their eviction.
-            held.message = (
-                f"{held.message.removesuffix(' Nothing was changed.')} The machines that the pool has "
+            busy.message = (
+                f"{busy.message.removesuffix(' Nothing was changed.')} The machines that the pool has "
                 "so far stay until these pods may be evicted."
             )
-            held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
+            busy.facts.update(self._facts(refusal.judge.seen, refusal.plan), attempts=self.search.attempts)
             raise
 
-    def _lose(
-        self,
-        plan: machine_plan.MachinePlan,
-        judge: machine_pool.Present,
-        refused: t.Mapping[str, tuple[str, str]],
-    ) -> str:
+    def _lose(self, refusal: _Refusal) -> str:
+        """Take the refused machines out of the search. Return its next step."""
+        plan, judge, refused = refusal.plan, refusal.judge, refusal.machine_sets
         obtained = collections.Counter(
-            machine_facts.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one)
+            machine_facts.set_name(machine)
+            for machine in judge.seen["machines"]
+            if judge.has_instance(machine)
         )
         mine = {
             name: share.zone
@@ -268,7 +280,7 @@ class Provisioning:
         for name in refused.keys() - mine.keys():
             self.search.lose_kept(plan.shares[name], refused[name], obtained[name])
         if not refused.keys() & mine.keys():
-            return machine_candidates.AGAIN
+            return AGAIN
         return self.search.lose(
             {mine[name]: why for name, why in refused.items() if name in mine},
             {zone: obtained[name] for name, zone in mine.items()},
@@ -297,3 +309,17 @@ class Provisioning:
         self.api.wait(
             queries(self.pool.name, self.params["namespace"]), gone, f"pool {self.pool.name}: {why}"
         )
+
+
+_Action = t.Callable[[Provisioning, _Refusal], None]
+# What follows a refusal, by step and state of the search; the actions run in this order.
+_ACTIONS: t.Final[dict[tuple[str, str], tuple[_Action, ...]]] = {
+    (AGAIN, ""): (Provisioning._mark_refused,),
+    (NEXT, "single"): (Provisioning._leave,),
+    (NEXT, "mixed"): (Provisioning._mark_refused,),
+    (KEEP, ""): (Provisioning._mark_refused,),
+    (GIVE_UP, "empty"): (Provisioning._leave, Provisioning._fail),
+    (GIVE_UP, "short"): (Provisioning._mark_refused, Provisioning._ask_rest, Provisioning._fail),
+    (GIVE_UP, "complete"): (Provisioning._mark_refused, Provisioning._ask_rest, Provisioning._fail),
+    (GIVE_UP, "moved"): (Provisioning._leave, Provisioning._ask_former, Provisioning._fail),
+}
