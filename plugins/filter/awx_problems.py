@@ -45,11 +45,12 @@ _value:
 import datetime
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._awx import check
-
 
 def awx_problems(content: t.Any) -> str:
     """Return the problems of the data as one text with the error code, or "" if there is none."""
+    # Ansible loads every filter of a collection with the first one, in each task, and compiles it.
+    from ansible_collections.accelerators.openshift.plugins.module_utils._awx import check
+
     return check.message(content, datetime.datetime.now(datetime.UTC))
 
 

@@ -81,10 +81,16 @@ _value:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._drift.report import report
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 
-READS: t.Final = "a plan (gpu_plan_result.plan) and steps, a mapping of results by name"
+
+@checked("gpu_drift_report", "a plan (gpu_plan_result.plan) and steps, a mapping of results by name")
+def gpu_drift_report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> t.Any:
+    """Return the report as data and as a table."""
+    # Ansible loads every filter of a collection with the first one, in each task, and compiles it.
+    from ansible_collections.accelerators.openshift.plugins.module_utils._drift.report import report
+
+    return report(plan, steps)
 
 
 class FilterModule:
@@ -92,4 +98,4 @@ class FilterModule:
 
     def filters(self) -> dict[str, t.Callable[..., t.Any]]:
         """Return name -> filter."""
-        return {"gpu_drift_report": checked("gpu_drift_report", READS)(report)}
+        return {"gpu_drift_report": gpu_drift_report}
