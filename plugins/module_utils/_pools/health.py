@@ -36,7 +36,7 @@ def _duration_fault(text: str) -> str:
     return "" if _DURATION.fullmatch(text) else "is not a duration, such as 20m"
 
 
-_FIELDS: t.Final = {
+FIELDS: t.Final = {
     "startup_timeout": Field("text", fault=_duration_fault),
     "max_unhealthy": Field("any"),
     "paused": Field("flag"),
@@ -160,7 +160,7 @@ def summarize(check: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def _options(given: t.Any, where: str, problems: Problems) -> KubeObject:
-    options = read_map(given, _FIELDS, where, problems)
+    options = read_map(given, FIELDS, where, problems)
     most = options.get("max_unhealthy")
     if most is not None and not _is_amount(most):
         problems.add(

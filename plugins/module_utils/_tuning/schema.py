@@ -13,7 +13,7 @@ from .options import NEVER, PLANNED
 # The option as JSON: only keys that the user set, in one form each.
 Given = dict[str, t.Any]
 TOPOLOGIES: t.Final = ("none", "best-effort", "restricted", "single-numa-node")
-_FIELDS: t.Final = {
+FIELDS: t.Final = {
     "profile": Field("text", fault=name_fault),
     "data": Field("text"),
     "sysctl": Field("any"),
@@ -39,7 +39,7 @@ def read(value: t.Any, path: str, problems: Problems) -> Given:
             "POOL-TYPE", path, f"must be a mapping, not the text {value!r}.", f"Write {{profile: {value}}}."
         )
         return {}
-    found = read_map(value, _FIELDS, path, problems)
+    found = read_map(value, FIELDS, path, problems)
     if "sysctl" in found:
         found["sysctl"] = _sysctl(found["sysctl"], f"{path}.sysctl", problems)
     if "isolate" in found and not isinstance(found["isolate"], bool):
@@ -48,7 +48,7 @@ def read(value: t.Any, path: str, problems: Problems) -> Given:
         found["huge_pages"] = _huge_pages(found["huge_pages"], f"{path}.huge_pages", problems)
     asked = found.keys() - {"defer", "reboot"}
     if not asked and not problems.at(path):
-        keys = ", ".join(key for key in _FIELDS if key not in ("defer", "reboot"))
+        keys = ", ".join(key for key in FIELDS if key not in ("defer", "reboot"))
         problems.add("POOL-REQUIRED", path, "asks for nothing.", f"Set one of {keys}, or remove tuning.")
     return found
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+import typing as t
 from pathlib import Path
 
 import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.markets import MARKET
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import schema as tuning
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = sorted(
@@ -65,3 +72,47 @@ def test_files_that_a_page_names_exist(page: str) -> None:
         pattern = re.sub(r"<\w+>|(?<![a-zA-Z])[A-Z]{3,}(?![a-z])", "*", one)
         places = [pattern] if "/" in pattern else [pattern, f"**/{pattern}"]
         assert any(any(home.glob(place.rstrip("/"))) for home in HOMES for place in places), one
+
+
+# Keys with several forms, of which the schema leaves the longest one to another file.
+LONG_FORMS: t.Final = {"market": MARKET.fields, "health": health.FIELDS, "tuning": tuning.FIELDS}
+
+
+def keys_of(fields: t.Mapping[str, Field], start: str = "") -> t.Iterator[tuple[str, Field]]:
+    """Yield path and field of each key, but for those that a candidate shares with its pool."""
+    for key, field in fields.items():
+        if start == "candidates[]." and field == POOL.get(key):
+            continue
+        yield start + key, field
+        below = LONG_FORMS.get(key, {}) if field.kind == "any" else field.fields
+        yield from keys_of(below, f"{start}{key}{'[]' if field.kind == 'list' else ''}.")
+
+
+def type_of(field: Field) -> str:
+    """Return what the page says about the type of a field."""
+    if field.kind == "list":
+        return "list of maps" if field.entry is None else f"list of {type_of(field.entry)}"
+    if field.choices:
+        return ", ".join(f"`{choice}`" for choice in field.choices)
+    name = {"flag": "boolean", "labels": "map of texts", "counts": "map of integers"}.get(
+        field.kind, field.kind
+    )
+    if field.low is None or field.kind == "quantities":
+        return name
+    return (
+        f"{name}, {field.low} to {field.high}" if field.high is not None else f"{name}, at least {field.low}"
+    )
+
+
+def test_the_page_of_pools_has_each_key_with_its_type() -> None:
+    table = re.findall(
+        r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|", (ROOT / "docs/pools.md").read_text(), re.MULTILINE
+    )
+    schema = dict(keys_of(POOL))
+    assert [key for key, _type, _default in table] == list(schema)
+    assert [
+        (key, kind, default)
+        for key, kind, default in table
+        if (schema[key].kind != "any" and kind != type_of(schema[key]))
+        or (default == "required") != schema[key].required
+    ] == []
