@@ -1,4 +1,4 @@
-"""The way of `gpu_pools[].taints` from the playbook to the wire is short, and docs/internals.md lists it."""
+"""The way of a key of a pool from the playbook to the wire is short, and docs/internals.md lists it."""
 
 from __future__ import annotations
 
@@ -17,48 +17,98 @@ from unit.fake_server import Answer, FakeServer
 from unit.pool_builders import INFRASTRUCTURE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine_set
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan, rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
-from ansible_collections.accelerators.openshift.plugins.modules import gpu_machineset, gpu_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import manifest
+from ansible_collections.accelerators.openshift.plugins.modules import (
+    gpu_machineset,
+    gpu_plan,
+    gpu_quota,
+    special_resource,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 PLUGINS = ROOT / "plugins"
 MOST = 18
-# A value that occurs nowhere else; whoever sends it sends the taint.
-VALUE = "walk-of-a-taint"
-TAINT = {"key": "nvidia.com/gpu", "value": VALUE, "effect": "NoSchedule"}
+# A value that occurs nowhere else; whoever sends it sends the key of the pool.
+VALUE = "580-walk"
 POOL = {
     "name": "walk",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
     "replicas": 1,
-    "taints": [TAINT],
 }
 KINDS = (
-    "Event",
-    "Infrastructure",
-    "Machine",
-    "MachineAutoscaler",
-    "MachineHealthCheck",
-    "MachineSet",
-    "Node",
-    "Pod",
-)
-# Before Python: the playbook, what it gives to the roles, and the role's task.
-YAML = (
-    "playbooks/enable_gpus.yml",
-    "playbooks/gpu_variables/vars/main/role_inputs.yml",
-    "roles/gpu_node_pool/tasks/present.yml",
+    *(
+        "ClusterPolicy",
+        "ClusterServiceVersion",
+        "ClusterVersion",
+        "ConfigMap",
+        "ControllerRevision",
+        "DaemonSet",
+    ),
+    *("Event", "ImageStream", "Infrastructure", "LimitRange", "Machine", "MachineAutoscaler"),
+    *("MachineHealthCheck", "MachineSet", "Namespace", "Node", "NVIDIADriver", "Pod", "PriorityClass"),
+    *("ResourceClaim", "ResourceQuota", "Secret", "Subscription"),
 )
 
 
-def listed() -> list[str]:
-    """Return the files that docs/internals.md lists below its mark, in their order."""
-    _before, _mark, after = (ROOT / "docs/internals.md").read_text().partition("<!-- walk -->")
-    return re.findall(r"^\d+\. `([^`]+)`", after.partition("\n## ")[0], re.MULTILINE)
+class Case(t.NamedTuple):
+    """A key of a pool, and who carries it. role: whose task runs the module. notes: functions on the way."""
+
+    given: t.Any
+    role: str
+    module: t.Any
+    arguments: t.Callable[[dict[str, t.Any]], dict[str, t.Any]]
+    notes: tuple[tuple[t.Any, str], ...]
+
+    @property
+    def yaml(self) -> tuple[str, ...]:
+        """Return the files before Python: the playbook, what it gives to the roles, and the role's task."""
+        variables = "playbooks/gpu_variables/vars/main/role_inputs.yml"
+        return ("playbooks/enable_gpus.yml", variables, f"roles/{self.role}/tasks/present.yml")
+
+
+CASES = {
+    "taints": Case(
+        [{"key": "nvidia.com/gpu", "value": VALUE, "effect": "NoSchedule"}],
+        "gpu_node_pool",
+        gpu_machineset,
+        lambda plan: {"pool": plan["pools"][0]},
+        ((rules, "_taints"), (Pool, "__init__"), (machine_set, "build")),
+    ),
+    "quota": Case(
+        [{"namespace": "team-a", "name": VALUE, "gpus": 2}],
+        "gpu_policy",
+        gpu_quota,
+        lambda plan: {"quotas": plan["quotas"], "create_namespace": True, "nodes_exist": False},
+        ((rules, "_quota"), (Pool, "__init__"), (pool_plan, "quotas"), (resource_quota, "build")),
+    ),
+    "driver": Case(
+        {"version": VALUE, "repository": "nvcr.io/nvidia", "image": "driver"},
+        "gpu_operator",
+        special_resource,
+        lambda plan: {"driver": plan["stack"]["driver"], "pools": plan["groups"]},
+        (
+            (rules, "_driver"),
+            (Pool, "__init__"),
+            (pool_plan, "stack"),
+            (backend, "backend"),
+            (manifest, "build"),
+        ),
+    ),
+}
+
+
+def listed(key: str) -> list[str]:
+    """Return the files that docs/internals.md lists below the mark of a key, in their order."""
+    _before, _mark, after = (ROOT / "docs/internals.md").read_text().partition(f"<!-- walk: {key} -->")
+    return re.findall(r"^\d+\. `([^`]+)`", re.split("<!--|\n## ", after)[0], re.MULTILINE)
 
 
 class Walk:
-    """The files of ours on the call stack whenever the taint is checked, planned, written or sent."""
+    """The files of ours on the call stack whenever the key is checked, planned, written or sent."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
@@ -84,7 +134,7 @@ class Walk:
 
 
 def cluster(walk: Walk) -> FakeServer:
-    """Return a server with a platform and a worker set. It notes the call stack when the taint arrives."""
+    """Return a server with a platform and a worker set. It notes the call stack when the key arrives."""
     server = FakeServer(*KINDS)
     worker = yaml.safe_load((ROOT / "tests/unit/fixtures/worker_machine_set.yml").read_text())
     for one in (INFRASTRUCTURE, worker):
@@ -107,25 +157,16 @@ def run(module: t.Any, server: FakeServer, **given: t.Any) -> dict[str, t.Any]:
     return result
 
 
-@pytest.fixture
-def walk(monkeypatch: pytest.MonkeyPatch) -> Walk:
-    """Plan a pool, hand the plan to its machine set, and note the way."""
-    walk = Walk()
-    for owner, function in ((rules, "_taints"), (Pool, "__init__"), (machine_set, "build")):
+@pytest.mark.parametrize("key", CASES)
+def test_the_way_of_a_key_is_listed_and_short(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of docs/internals.md opens these files, and no others, to follow the key."""
+    walk, case = Walk(), CASES[key]
+    for owner, function in case.notes:
         monkeypatch.setattr(owner, function, walk.noted(getattr(owner, function)))
     server = cluster(walk)
-    (planned,) = run(gpu_plan, server, pools=[POOL])["plan"]["pools"]
-    run(gpu_machineset, server, pool=planned)
-    sent = [one for one in server.objects.values() if one["kind"] == "MachineSet" and VALUE in str(one)]
-    assert [one["spec"]["template"]["spec"]["taints"] for one in sent] == [[TAINT]]
-    return walk
-
-
-def test_the_way_of_a_taint_is_listed(walk: Walk) -> None:
-    """A reader of docs/internals.md opens these files, and no others, to follow a taint."""
-    assert sorted(listed()) == sorted({*YAML, *walk.files})
-
-
-def test_the_way_of_a_taint_is_short() -> None:
-    assert len(listed()) <= MOST
-    assert all((ROOT / name).is_file() for name in listed())
+    plan = run(gpu_plan, server, pools=[{**POOL, key: case.given}])["plan"]
+    run(case.module, server, **case.arguments(plan))
+    assert any(VALUE in str(live) for live in server.objects.values())
+    assert sorted(listed(key)) == sorted({*case.yaml, *walk.files})
+    assert len(listed(key)) <= MOST
+    assert all((ROOT / name).is_file() for name in listed(key))
