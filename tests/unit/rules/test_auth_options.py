@@ -6,7 +6,6 @@ import re
 import typing as t
 from pathlib import Path
 
-import pytest
 import yaml
 from ansible_collections.kubernetes.core.plugins.doc_fragments import k8s_auth_options
 
@@ -54,14 +53,13 @@ def test_the_options_are_those_of_kubernetes_core() -> None:
     }
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_the_environment_variables_are_those_of_kubernetes_core(name: str) -> None:
-    assert named(OURS[name]) == named(THEIRS[name])
+def test_the_environment_variables_are_those_of_kubernetes_core() -> None:
+    assert {name: named(OURS[name]) for name in OURS} == {name: named(THEIRS[name]) for name in OURS}
 
 
-@pytest.mark.parametrize("name", [name for name in OURS if name in AUTH.options and name != "proxy_headers"])
-def test_the_environment_variable_is_the_first_that_is_read(name: str) -> None:
-    assert named(OURS[name]) == {variables(name)[0]}
+def test_the_environment_variable_is_the_first_that_is_read() -> None:
+    names = [name for name in OURS if name in AUTH.options and name != "proxy_headers"]
+    assert {name: named(OURS[name]) for name in names} == {name: {variables(name)[0]} for name in names}
 
 
 def test_the_argument_specification_has_the_same_options() -> None:

@@ -6,7 +6,6 @@ import re
 import typing as t
 from pathlib import Path
 
-import pytest
 import yaml
 from documents import ee_requirements as page
 
@@ -28,10 +27,9 @@ def test_every_line_belongs_to_a_package_with_its_version_and_hashes() -> None:
     assert all(1 <= count <= len(page.MACHINES) * len(page.PYTHONS) for _version, count in PACKAGES.values())
 
 
-@pytest.mark.parametrize("line", page.pins())
-def test_the_versions_are_those_of_the_tests(line: str) -> None:
-    name, _equals, version = line.lower().partition("==")
-    assert PACKAGES[name][0] == version
+def test_the_versions_are_those_of_the_tests() -> None:
+    pins = dict(line.lower().split("==") for line in page.pins())
+    assert {name: PACKAGES[name][0] for name in pins} == pins
 
 
 def test_everything_that_the_collection_requires_is_there() -> None:
