@@ -10,20 +10,16 @@ import typing as t
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.ownership import owned
-from .._kube.kinds import Kind, known
 from . import rules
 from .rules import Entries
 
 NAME: t.Final = "accelerators-openshift-gpu-pods"
 # The pools whose rules the policy has, as JSON. Another file of pools may have brought some of them.
 POOLS: t.Final = "accelerators.openshift/pools"
-# The version of the API that the policy was made with which adds tolerations.
+# There, if another policy adds tolerations.
 ADDS: t.Final = "accelerators.openshift/adds"
 GROUP: t.Final = "admissionregistration.k8s.io"
 ACTIONS: t.Final = {"audit": "Audit", "warn": "Warn", "deny": "Deny"}
-MUTATING: t.Final = "MutatingAdmissionPolicy"
-# Newest first. OpenShift serves a beta version only with a feature gate.
-_VERSIONS: t.Final = ("v1", "v1beta1", "v1alpha1")
 _PLATFORM: t.Final = ("openshift-", "kube-")
 # Namespaces of operators whose pods the policies never look at.
 OPERATORS: t.Final = ("nvidia-gpu-operator", "nvidia-network-operator")
@@ -47,27 +43,15 @@ _IS_NEW: t.Final = (
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
 
-def kinds(version: str) -> tuple[Kind, Kind]:
-    """Return the kinds of the policy that changes pods, and of its binding."""
-    policy, binding = known(MUTATING), known(f"{MUTATING}Binding")
-    served = f"{GROUP}/{version}"
-    return policy._replace(api_version=served), binding._replace(api_version=served)
-
-
-def versions() -> tuple[str, ...]:
-    """Return the versions of MutatingAdmissionPolicy that there are, newest first."""
-    return _VERSIONS
-
-
 def entries(live: KubeObject | None) -> dict[str, dict[str, t.Any]]:
     """Return the pools whose rules the live policy has."""
     found: dict[str, dict[str, t.Any]] = json.loads(_annotations(live).get(POOLS) or "{}")
     return found
 
 
-def adds(live: KubeObject | None) -> str:
-    """Return the version of the policy that adds tolerations, or "" if there is none."""
-    return str(_annotations(live).get(ADDS) or "")
+def adds(live: KubeObject | None) -> bool:
+    """Return whether another policy adds tolerations."""
+    return ADDS in _annotations(live)
 
 
 def _annotations(live: KubeObject | None) -> dict[str, str]:
@@ -83,12 +67,12 @@ def refuse_foreign(live: KubeObject | None) -> None:
         raise AcceleratorError("POLICY-FOREIGN", message, remedy)
 
 
-def telling(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
-    """Return the policy that tells pods why they do not run. version: of the one that adds tolerations."""
-    notes = {POOLS: json.dumps(pools, sort_keys=True), **({ADDS: version} if version else {})}
+def telling(pools: Entries, exempt: t.Sequence[str], *, adds: bool) -> KubeObject:
+    """Return the policy that tells pods why they do not run. adds: another policy adds tolerations."""
+    notes = {POOLS: json.dumps(pools, sort_keys=True), **({ADDS: "true"} if adds else {})}
     found = [
         {"expression": one.expression, "message": one.message, "reason": "Forbidden"}
-        for one in rules.rules(pools, bool(version))
+        for one in rules.rules(pools, adds)
     ]
     create, both = ["CREATE"], ["CREATE", "UPDATE"]
     resources = [
@@ -123,7 +107,7 @@ def telling_binding(action: str) -> KubeObject:
     }
 
 
-def adding(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
+def adding(pools: Entries, exempt: t.Sequence[str]) -> KubeObject:
     """Return the policy that adds tolerations to pods which ask for devices."""
     wanted = ("containers", "tolerations", "asked")
     variables = [
@@ -132,8 +116,8 @@ def adding(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
         if one["name"] in wanted or one["name"].startswith(rules.TOLERATES)
     ]
     return {
-        "apiVersion": f"{GROUP}/{version}",
-        "kind": MUTATING,
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "MutatingAdmissionPolicy",
         "metadata": {"name": NAME},
         "spec": {
             "failurePolicy": "Ignore",
@@ -149,11 +133,11 @@ def adding(pools: Entries, exempt: t.Sequence[str], version: str) -> KubeObject:
     }
 
 
-def adding_binding(version: str) -> KubeObject:
+def adding_binding() -> KubeObject:
     """Return the binding of the policy that adds tolerations."""
     return {
-        "apiVersion": f"{GROUP}/{version}",
-        "kind": f"{MUTATING}Binding",
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "MutatingAdmissionPolicyBinding",
         "metadata": {"name": NAME},
         "spec": {"policyName": NAME},
     }

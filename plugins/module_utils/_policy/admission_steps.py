@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from .._core.errors import AcceleratorError, KindNotServedError
@@ -11,12 +12,14 @@ from .._core.objects import KubeObject
 from .._core.ownership import MANAGER
 from .._frame import new_namespace
 from .._kube.client import Api
-from .._kube.kinds import Kind, known
+from .._kube.kinds import known
 from . import admission, rules
 from .options import NONE, GpuPartitionParams, Partition
 
 POLICY: t.Final = known("ValidatingAdmissionPolicy")
 BINDING: t.Final = known("ValidatingAdmissionPolicyBinding")
+ADDING: t.Final = known("MutatingAdmissionPolicy")
+ADDING_BINDING: t.Final = known("MutatingAdmissionPolicyBinding")
 # Admission reads policies from a cache, and sees a new one late.
 PATIENCE: t.Final = 10.0
 _DRY_RUN: t.Final = {"dryRun": "All", "fieldManager": MANAGER}
@@ -53,15 +56,14 @@ class Admission:
             return self.drop({one.name for one in pools})
         before = len(self._api.changes)
         known_pools = {**self._pools, **{one.name: rules.entry(one) for one in pools}}
-        version = self._version() if self._params["add_tolerations"] else ""
-        if version and not rules.patches(known_pools):
-            version = ""
-        self._warn_of_doubts(known_pools, version)
-        self._write(known_pools, version)
+        is_asked = self._params["add_tolerations"] and bool(rules.patches(known_pools))
+        adds = is_asked and self._api.served(ADDING)
+        self._warn_of_doubts(known_pools, adds)
+        self._write(known_pools, adds)
         is_changed = len(self._api.changes) > before
-        found = self._result(known_pools, version)
+        found = self._result(known_pools, adds)
         if self._params["prove"] and is_changed and not self._api.check_mode:
-            found["proof"] = self._prove(known_pools, version)
+            found["proof"] = self._prove(known_pools, adds)
         return found
 
     def drop(self, names: t.Collection[str]) -> Result:
@@ -70,76 +72,59 @@ class Admission:
         if self._live is None or left == self._pools:
             return self._result(self._pools, self._had)
         if left:
-            self._write(left, self._had if rules.patches(left) else "", is_bound=False)
+            self._write(left, self._had and bool(rules.patches(left)), is_bound=False)
             return self._result(left, self._had)
-        self._delete_adding(self._had)
+        self._delete_adding()
         self._api.delete(BINDING, admission.NAME)
         self._api.delete(POLICY, admission.NAME)
-        return self._result({}, "")
+        return self._result({}, adds=False)
 
-    def _version(self) -> str:
-        """Return the version in which the cluster serves policies that change pods; "" if it serves none."""
-        if self._had and self._is_served(self._had):
-            return self._had
-        return next((one for one in admission.versions() if self._is_served(one)), "")
-
-    def _is_served(self, version: str) -> bool:
-        return self._api.served(admission.kinds(version)[0])
-
-    def _write(self, pools: rules.Entries, version: str, is_bound: bool = True) -> None:
+    def _write(self, pools: rules.Entries, adds: bool, is_bound: bool = True) -> None:
         exempt = list(dict.fromkeys((*admission.OPERATORS, *self._params["exempt_namespaces"])))
-        if self._had and self._had != version:
-            self._delete_adding(self._had)
-        self._api.apply(admission.telling(pools, exempt, version), live=self._live)
-        if version:
-            self._api.apply(admission.adding(pools, exempt, version))
-            self._api.apply(admission.adding_binding(version))
+        if not adds:
+            self._delete_adding()
+        self._api.apply(admission.telling(pools, exempt, adds=adds), live=self._live)
+        if adds:
+            self._api.apply(admission.adding(pools, exempt))
+            self._api.apply(admission.adding_binding())
         if is_bound:
             self._api.apply(admission.telling_binding(self._params["admission"]))
 
-    def _delete_adding(self, version: str) -> None:
-        if not version:
-            return
-        policy, binding = admission.kinds(version)
-        for kind in (binding, policy):
-            self._delete_served(kind)
+    def _delete_adding(self) -> None:
+        for kind in (ADDING_BINDING, ADDING) if self._had else ():
+            with contextlib.suppress(KindNotServedError):
+                self._api.delete(kind, admission.NAME)
 
-    def _delete_served(self, kind: Kind) -> None:
-        try:
-            self._api.delete(kind, admission.NAME)
-        except KindNotServedError:
-            return
-
-    def _warn_of_doubts(self, pools: rules.Entries, version: str) -> None:
-        if self._params["add_tolerations"] and not version:
+    def _warn_of_doubts(self, pools: rules.Entries, adds: bool) -> None:
+        if self._params["add_tolerations"] and not adds:
             why = (
                 "the taints of the pools differ, or keep more off than pods without devices"
                 if not rules.patches(pools)
-                else "the cluster serves no MutatingAdmissionPolicy"
+                else f"the cluster serves no MutatingAdmissionPolicy ({admission.GROUP}/v1)"
             )
             self._api.warn(
                 f"No pod gets a toleration by itself: {why}. The policy tells pods what they lack."
             )
 
-    def _result(self, pools: rules.Entries, version: str) -> Result:
+    def _result(self, pools: rules.Entries, adds: bool) -> Result:
         return {
             "action": self._params["admission"] if self._is_wanted and pools else NONE,
             "pools": sorted(pools),
-            "adds": sorted(rules.added(pools)) if version else [],
+            "adds": sorted(rules.added(pools)) if adds else [],
             "proof": None,
         }
 
-    def _prove(self, pools: rules.Entries, version: str) -> str | None:
+    def _prove(self, pools: rules.Entries, adds: bool) -> str | None:
         """Return what the API server says about a pod without the toleration, or what it adds to it.
 
         Raises AcceleratorError if it lets the pod pass without a word.
         """
         resource = next(iter(rules.guarded(pools)), "")
-        if not resource or (self._params["admission"] == "audit" and not version):
+        if not resource or (self._params["admission"] == "audit" and not adds):
             return None
         namespace = self._params["proof_namespace"]
         path, pod = known("Pod").path(namespace), admission.proof(namespace, resource)
-        is_added = bool(version) and resource in rules.added(pools)
+        is_added = adds and resource in rules.added(pools)
         end = self._api.deadline.elapsed() + PATIENCE
         while True:
             answer = self._api.http.request("POST", path, _DRY_RUN, pod)

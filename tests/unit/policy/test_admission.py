@@ -11,6 +11,7 @@ import pytest
 from unit.policy.builders import TAINT, partition
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._policy import admission, rules
 
 POOLS = {"training": rules.entry(partition("training", TAINT))}
@@ -18,27 +19,26 @@ TOLD = "Validation failed for ValidatingAdmissionPolicy 'accelerators-openshift-
 
 
 def test_a_rule_that_fails_itself_stops_no_pod() -> None:
-    for made in (admission.telling(POOLS, [], ""), admission.adding(POOLS, [], "v1")):
+    for made in (admission.telling(POOLS, [], adds=False), admission.adding(POOLS, [])):
         assert made["spec"]["failurePolicy"] == "Ignore"
 
 
 def test_the_policy_remembers_its_pools() -> None:
-    live = admission.telling(POOLS, [], "v1beta1")
-    assert (admission.entries(live), admission.adds(live)) == (POOLS, "v1beta1")
-    assert (admission.entries(None), admission.adds(None)) == ({}, "")
-    assert admission.adds(admission.telling(POOLS, [], "")) == ""
+    live = admission.telling(POOLS, [], adds=True)
+    assert (admission.entries(live), admission.adds(live)) == (POOLS, True)
+    assert (admission.entries(None), admission.adds(None)) == ({}, False)
+    assert not admission.adds(admission.telling(POOLS, [], adds=False))
 
 
 def test_exempt_namespaces_and_those_of_the_platform_are_left_out() -> None:
-    spec = admission.telling(POOLS, ["gpu-operator"], "")["spec"]
+    spec = admission.telling(POOLS, ["gpu-operator"], adds=False)["spec"]
     assert spec["matchConstraints"]["namespaceSelector"]["matchExpressions"][0]["values"] == ["gpu-operator"]
     assert "startsWith('openshift-')" in spec["matchConditions"][0]["expression"]
-    assert admission.telling(POOLS, [], "")["spec"]["matchConstraints"]["namespaceSelector"] == {}
+    assert admission.telling(POOLS, [], adds=False)["spec"]["matchConstraints"]["namespaceSelector"] == {}
 
 
-@pytest.mark.parametrize("version", ["telling", "adding"])
-def test_pods_that_an_object_of_an_operator_owns_are_left_out(version: str) -> None:
-    made = admission.telling(POOLS, [], "") if version == "telling" else admission.adding(POOLS, [], "v1")
+@pytest.mark.parametrize("made", [admission.telling(POOLS, [], adds=False), admission.adding(POOLS, [])])
+def test_pods_that_an_object_of_an_operator_owns_are_left_out(made: KubeObject) -> None:
     conditions = {one["name"]: one["expression"] for one in made["spec"]["matchConditions"]}
     expression = conditions["not-of-an-operator"]
     kinds = '["ClusterPolicy", "NVIDIADriver", "GPUCluster"]'
@@ -49,21 +49,11 @@ def test_pods_that_an_object_of_an_operator_owns_are_left_out(version: str) -> N
 
 def test_pools_without_taints_have_a_policy_that_says_nothing() -> None:
     soft = {"soft": rules.entry(partition("soft"))}
-    assert admission.telling(soft, [], "")["spec"]["validations"] == [{"expression": "true"}]
-
-
-@pytest.mark.parametrize("version", admission.versions())
-def test_each_version_has_its_kinds(version: str) -> None:
-    policy, binding = admission.kinds(version)
-    assert policy.path() == f"/apis/admissionregistration.k8s.io/{version}/mutatingadmissionpolicies"
-    made = admission.adding(POOLS, [], version)
-    assert (made["apiVersion"], made["kind"]) == (policy.api_version, policy.kind)
-    bound = admission.adding_binding(version)
-    assert (bound["apiVersion"], bound["kind"]) == (binding.api_version, binding.kind)
+    assert admission.telling(soft, [], adds=False)["spec"]["validations"] == [{"expression": "true"}]
 
 
 def test_the_policy_that_adds_has_only_the_variables_that_it_uses() -> None:
-    names = [one["name"] for one in admission.adding(POOLS, [], "v1")["spec"]["variables"]]
+    names = [one["name"] for one in admission.adding(POOLS, [])["spec"]["variables"]]
     assert names == ["spec", "containers", "tolerations", "asked", "toleratesTaint0"]
 
 
@@ -90,7 +80,7 @@ def test_what_the_server_added_is_a_toleration_of_the_taint() -> None:
 def test_a_policy_of_others_is_named() -> None:
     admission.refuse_foreign(None)
     with pytest.raises(AcceleratorError) as raised:
-        admission.refuse_foreign(admission.telling(POOLS, [], ""))
+        admission.refuse_foreign(admission.telling(POOLS, [], adds=False))
     assert raised.value.code == "POLICY-FOREIGN"
     assert "oc delete validatingadmissionpolicy accelerators-openshift-gpu-pods" in raised.value.remedy
 
