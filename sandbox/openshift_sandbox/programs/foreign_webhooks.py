@@ -19,7 +19,6 @@ REGULAR_USERS: t.Final = "sre-regular-user-validation"
 LAUNCHERS: t.Final = "virt-api-validator"
 GATEKEEPER: t.Final = "gatekeeper-validating-webhook-configuration"
 KYVERNO: t.Final = "kyverno-resource-validating-webhook-cfg"
-WITHOUT_DRY_RUN: t.Final = "pod-labels"
 IMAGE_PULLS: t.Final = "image-pulls.sandbox.openshift"
 ENGINES: t.Final = {"gatekeeper": GATEKEEPER, "kyverno": KYVERNO}
 PLURALS: t.Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
@@ -34,8 +33,6 @@ def wanted(scenario: Scenario) -> set[str]:
         found.add(REGULAR_USERS)
     if scenario.trouble("virtual_machine"):
         found.add(LAUNCHERS)
-    if scenario.trouble("webhook_without_dry_run"):
-        found.add(WITHOUT_DRY_RUN)
     if scenario.trouble("registry_unreachable"):
         found.add(IMAGE_PULLS)
     return found

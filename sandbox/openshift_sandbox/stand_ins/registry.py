@@ -41,6 +41,7 @@ ORDER: t.Final = (
 
 WITHOUT_RECONCILERS: t.Final = {
     "core": "holds what all stand-ins share",
+    "api_server": "answers look-ups of images through the process of `admission`",
     "admission": "is a process of its own, which the API server calls",
     "oauth": "is a process of its own, which clients call",
     "monitoring": "is a process of its own, which clients and Prometheus call",

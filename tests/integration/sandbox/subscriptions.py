@@ -26,7 +26,7 @@ class Operator:
         self.namespace = namespace
         self.source = source
 
-    def subscribe(self, channel: str, starting_csv: str | None = None) -> None:
+    def subscribe(self, channel: str) -> None:
         metadata = {"name": self.package, "namespace": self.namespace}
         spec = {
             "name": self.package,
@@ -44,9 +44,8 @@ class Operator:
                 "spec": {"targetNamespaces": [self.namespace]},
             }
         )
-        start = {"startingCSV": starting_csv} if starting_csv else {}
         self.client.apply(
-            {"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": metadata, "spec": spec | start}
+            {"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": metadata, "spec": spec}
         )
 
     def plan(self, csv: str) -> Data:
@@ -87,21 +86,6 @@ class Operator:
     def status(self) -> Data:
         subscription = self.client.get(V1ALPHA1, "subscriptions", self.package, self.namespace) or {}
         return t.cast("Data", subscription.get("status", {}))
-
-    def condition(self, kind: str) -> Data:
-        """Wait until the Subscription's condition of this type is True; return it."""
-
-        def look() -> Data | None:
-            return next(
-                (
-                    one
-                    for one in self.status().get("conditions", [])
-                    if one["type"] == kind and one["status"] == "True"
-                ),
-                None,
-            )
-
-        return until(look, f"condition {kind} of {self.package}")
 
 
 def _waits(plan: Data, csv: str) -> bool:

@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend, signatures
+from openshift_sandbox import scenario
 
 ROOT = Path(__file__).resolve().parents[3]
 PLUGINS = ROOT / "plugins"
@@ -109,22 +110,13 @@ class TestScenario:
             found = yaml.safe_load(path.read_text())
             assert found["description"], path
             assert "extends" not in found or path.with_name(f"{found['extends']}.yml") in SCENARIOS, path
+            assert scenario.load(path.stem).cluster, path
 
     def test_something_plays_it(self) -> None:
-        """Named by a test, a benchmark or a page; extended by another; or a test stages the same troubles."""
+        """Named by a test, a benchmark or a page, or extended by another."""
         used = text(
-            "tests/**/*.py", "molecule/**/*.yml", "benchmarks/**/*.py", "docs/*.md", "examples/**/*.md"
+            "tests/**/*.py", "molecule/**/*.yml", "benchmarks/**/*.py", "docs/*.md", "sandbox/README.md"
         )
         named = set(re.findall(r"(?<![\w-])[\w-]+(?![\w-])", used))
         extended = set(re.findall(r"^extends: (\S+)$", text("sandbox/scenarios/*.yml"), re.MULTILINE))
-        # A scenario of delays alone is there to be looked at: `make demo SCENARIO=NAME`.
-        assert [
-            path.stem
-            for path in SCENARIOS
-            if path.stem not in named | extended
-            and any(f'"{trouble}"' not in used for trouble in self.troubles(path))
-        ] == []
-
-    @staticmethod
-    def troubles(path: Path) -> set[str]:
-        return {trouble["type"] for trouble in yaml.safe_load(path.read_text()).get("troubles") or []}
+        assert {path.stem for path in SCENARIOS} - named - extended == set()

@@ -32,7 +32,7 @@ from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
 from openshift_sandbox.stand_ins.kmm import webhook as kmm
 from openshift_sandbox.stand_ins.kubevirt import virtual_machines
 from openshift_sandbox.stand_ins.managed_openshift import regular_users
-from openshift_sandbox.stand_ins.policy_engine import old_webhooks, pods
+from openshift_sandbox.stand_ins.policy_engine import pods
 
 
 class Server(ThreadingHTTPServer):
@@ -57,7 +57,6 @@ class Server(ThreadingHTTPServer):
             kmm.PATH: kmm.review,
             virtual_machines.PATH: lambda request: virtual_machines.review(request, self.client),
             regular_users.PATH: regular_users.review,
-            old_webhooks.PATH: lambda _request: None,
             **{path: functools.partial(self._policy, engine) for engine, path in pods.PATHS.items()},
         }
 

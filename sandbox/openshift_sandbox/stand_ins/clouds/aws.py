@@ -18,7 +18,6 @@ from openshift_sandbox.stand_ins.clouds.cloud import (
     INVALID,
     Cloud,
     Instance,
-    Lost,
     Refusal,
     Wanted,
     digest,
@@ -36,7 +35,6 @@ SUBNETS: t.Final = {
 }
 CLIENTS_ERRORS: t.Final = {
     "quota_exceeded": aws_errors.QUOTA,
-    "unsupported_zone": aws_errors.UNSUPPORTED,
     "subnet_full": aws_errors.SUBNET_FULL,
     "unauthorized": aws_errors.UNAUTHORIZED,
 }
@@ -67,15 +65,6 @@ class Aws(Cloud):
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(machine, own_address(machine), self.running)
 
-    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        """Return how the Machine lost its instance.
-
-        EC2 terminates instances at the end of their capacity block.
-        """
-        reservation = provider_spec(machine).get("capacityReservationId")
-        ended = reservation and cluster.trouble("capacity_block_ended", reservation=reservation)
-        return Lost("can't find created instance") if ended and machine["spec"].get("providerID") else None
-
     def scale_from_zero(self, value: Object) -> InstanceType | None:
         return instance_type(value.get("instanceType"))
 
@@ -105,32 +94,11 @@ class Aws(Cloud):
         return failure(cluster, wanted) or self._out_of(cluster, wanted, value, fields)
 
     def _out_of(self, cluster: Cluster, wanted: Wanted, value: Object, fields: Object) -> Refusal | None:
-        """Return the refusal when nothing is left: of a reservation, on the spot market, or in the zone."""
-        reservation = value.get("capacityReservationId")
-        if reservation:
-            ended, full = (
-                cluster.trouble("capacity_block_ended", reservation=reservation),
-                cluster.trouble("reservation_exceeded", reservation=reservation),
-            )
-            inside = [
-                one
-                for one in cluster.objects("Machine")
-                if one["spec"].get("providerID") and _reserved(one) == reservation
-            ]
-            if ended or (full and len(inside) >= full.get("available", 0)):
-                return _final(aws_errors.launching(aws_errors.RESERVATION))
+        """Return the refusal when nothing is left on the spot market or in the zone."""
+        if value.get("capacityReservationId"):
             return None
-        if wanted.interruptible:
-            market = cluster.trouble("spot_unavailable", **where(wanted))
-            if market and market.get("code") in aws_errors.SPOT_LIMITS:
-                return _final(
-                    aws_errors.launching(
-                        aws_errors.SPOT_LIMITS[market["code"]],
-                        **({"price": "0.50", "minimum": "1.58"} | fields | market),
-                    )
-                )
-            if market:
-                return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.NO_SPOT))
+        if wanted.interruptible and cluster.trouble("spot_unavailable", **where(wanted)):
+            return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.NO_SPOT))
         return (
             Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.CAPACITY, **fields))
             if shortage(self, cluster, wanted)
@@ -151,8 +119,3 @@ def _final(text: str) -> Refusal:
 
 def _spot(value: Object) -> bool:
     return value.get("spotMarketOptions") is not None or value.get("marketType") == "Spot"
-
-
-def _reserved(machine: Object) -> str | None:
-    reservation: str | None = provider_spec(machine).get("capacityReservationId")
-    return reservation

@@ -25,13 +25,7 @@ QUOTA: t.Final = (
     " the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/"
     "ec2-request to request an adjustment to this limit."
 )
-UNSUPPORTED: t.Final = (
-    "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone})."
-)
 UNKNOWN: t.Final = "Invalid value '{type}' for InstanceType."
-RESERVATION: t.Final = (
-    "The requested reservation does not have sufficient compatible and available capacity for this request."
-)
 SUBNET_FULL: t.Final = (
     "There are not enough free addresses in subnet '{subnet}' to satisfy the requested number of instances."
 )
@@ -40,13 +34,6 @@ UNAUTHORIZED: t.Final = (
     "dGhpcyBpcyBhIHNhbmRib3g"
 )
 IMAGE: t.Final = "The image id '[{image}]' does not exist"
-SPOT_LIMITS: t.Final = {
-    "SpotMaxPriceTooLow": (
-        "Your Spot request price of {price} is lower than the minimum required Spot request fulfillment "
-        "price of {minimum}."
-    ),
-    "MaxSpotInstanceCountExceeded": "Max spot instance count exceeded",
-}
 
 
 def launching(text: str, **fields: object) -> str:

@@ -44,18 +44,6 @@ QUOTA: t.Final = (
     "{vcpus}, (Minimum) New Limit Required: {needed}."
     " Setup Alerts when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting ."
 )
-RESTRICTED: t.Final = (
-    "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: {type}' "
-    "is currently not available in location '{region}'."
-    " Please try another size or deploy to a different location or different zone. See "
-    "https://aka.ms/azureskunotavailable for details."
-)
-UNSUPPORTED: t.Final = (
-    "The requested size for resource '{resource}' is currently not available in location '{region}' "
-    "zones '{zone}' for subscription '{subscription}'."
-    " Please try another size or deploy to a different location or zones. See "
-    "https://aka.ms/azureskunotavailable for details."
-)
 UNKNOWN: t.Final = (
     "failed to obtain instance type information for VMSize '{type}' from Azure: resource not found"
 )
@@ -83,31 +71,18 @@ class Azure(Cloud):
         value = provider_spec(machine)
         wanted, name = self.wanted(value), machine["metadata"]["name"]
         resource = azure.virtual_machine(cluster.scenario.cluster, name)
-        fields = {
-            "type": wanted.instance_type,
-            "region": wanted.region,
-            "zone": wanted.zone,
-            "resource": resource,
-        }
-        fields |= {"subscription": cluster.scenario.cluster["subscription"]}
         if wanted.instance_type not in TYPES:
             if value.get("acceleratedNetworking"):
-                return _refused(
-                    name, f"failed to create nic {name}-nic for machine {name}: {UNKNOWN.format(**fields)}"
-                )
-            return _rejected(name, resource, 400, "InvalidParameter", INVALID_SIZE.format(**fields))
+                text = UNKNOWN.format(type=wanted.instance_type)
+                return _refused(name, f"failed to create nic {name}-nic for machine {name}: {text}")
+            text = INVALID_SIZE.format(type=wanted.instance_type)
+            return _rejected(name, resource, 400, "InvalidParameter", text)
         if quota := cluster.trouble("quota_exceeded", **where(wanted)):
             return _rejected(name, resource, 409, "OperationNotAllowed", _quota(quota, wanted))
-        if cluster.trouble("unsupported_zone", **where(wanted)):
-            return _rejected(name, resource, 409, "SkuNotAvailable", UNSUPPORTED.format(**fields))
         if found := failure(cluster, wanted):
             return found
-        none_left = shortage(self, cluster, wanted)
-        if none_left and none_left.get("code") == "SkuNotAvailable":
-            return _rejected(name, resource, 409, "SkuNotAvailable", RESTRICTED.format(**fields))
-        return self._instance(
-            cluster, machine, free_address(cluster, machine, SUBNET), CREATING if none_left else self.running
-        )
+        state = CREATING if shortage(self, cluster, wanted) else self.running
+        return self._instance(cluster, machine, free_address(cluster, machine, SUBNET), state)
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(cluster, machine, own_address(machine), self.running)

@@ -162,11 +162,9 @@ def where(wanted: Wanted) -> dict[str, str]:
 
 
 def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
-    """Return a trouble `no_capacity` that has nothing left for one more instance, or None when it is over."""
+    """Return a trouble `no_capacity` that has nothing left for one more instance, or None."""
     found = cluster.trouble("no_capacity", **where(wanted))
-    if found is None or (
-        "lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))
-    ):
+    if found is None:
         return None
     alike = [
         one

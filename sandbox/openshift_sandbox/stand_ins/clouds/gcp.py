@@ -4,8 +4,7 @@
 """Stand in for Google Compute Engine and the GCP machine provider.
 
 Unlike the real ones it checks no image, network or credentials. The provider itself refuses wrong GPUs, and
-writes no condition about that. A lack of capacity shows later: the instance existed and is gone. With
-`immediate` the request itself fails, and is repeated.
+writes no condition about that. A lack of capacity shows later: the instance existed and is gone.
 """
 
 from __future__ import annotations
@@ -54,15 +53,8 @@ class Gcp(Cloud):
         refusal = self._providers_own(cluster, value, wanted) or self._compute_engines(cluster, value, wanted)
         if refusal:
             return refusal
-        none_left = shortage(self, cluster, wanted)
-        if none_left and none_left.get("immediate"):
-            return gcp_errors.unavailable(cluster.scenario.cluster["project"], wanted.zone)
-        return self._instance(
-            cluster,
-            machine,
-            free_address(cluster, machine, SUBNET),
-            PROVISIONING if none_left else self.running,
-        )
+        state = PROVISIONING if shortage(self, cluster, wanted) else self.running
+        return self._instance(cluster, machine, free_address(cluster, machine, SUBNET), state)
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(cluster, machine, own_address(machine), self.running)
@@ -90,11 +82,10 @@ class Gcp(Cloud):
             return _own(gcp_errors.PRE_ATTACHED)
         if not kind.startswith(("n1-", *BUILT_IN)):
             return _own(gcp_errors.NO_ACCELERATORS.format(type=kind))
-        unsupported = cluster.trouble("unsupported_zone", **where(wanted))
-        if kind not in TYPES or (unsupported and not gpus):
+        if kind not in TYPES:
             return _own(gcp_errors.NO_TYPE.format(type=kind, zone=wanted.zone))
         accelerator = gpus[0]["type"] if gpus else gcp_errors.BUILT_IN_ACCELERATOR[kind.rpartition("-")[0]]
-        if unsupported or (gpus and accelerator not in ACCELERATORS):
+        if gpus and accelerator not in ACCELERATORS:
             resource = (
                 f"projects/{cluster.scenario.cluster['project']}/zones/{wanted.zone}/acceleratorTypes/"
                 f"{accelerator}"
@@ -116,7 +107,7 @@ class Gcp(Cloud):
 
     def _compute_engines(self, cluster: Cluster, value: Object, wanted: Wanted) -> Refusal | None:
         kind, project = wanted.instance_type, cluster.scenario.cluster["project"]
-        if kind not in TYPES or cluster.trouble("unsupported_zone", **where(wanted)):
+        if kind not in TYPES:
             return gcp_errors.rejected(
                 400, gcp_errors.NO_SUCH_TYPE.format(type=kind, zone=wanted.zone, project=project), "invalid"
             )

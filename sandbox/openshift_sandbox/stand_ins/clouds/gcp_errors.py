@@ -39,10 +39,6 @@ NO_SUCH_TYPE: t.Final = (
 )
 LIVE_MIGRATION: t.Final = "Instances with guest accelerators do not support live migration."
 QUOTA: t.Final = "Quota '{metric}' exceeded.  Limit: {limit} {scope}."
-STOCKOUT: t.Final = (
-    "The zone 'projects/{project}/zones/{zone}' does not have enough resources available to fulfill the "
-    "request.  '(resource type:compute)'."
-)
 
 BUILT_IN_ACCELERATOR: t.Final = {
     "a2-highgpu": "nvidia-tesla-a100",
@@ -73,10 +69,3 @@ def rejected(code: int, text: str, reason: str) -> Refusal:
     """
     said = f"googleapi: Error {code}: {text}, {reason}"
     return Refusal(said, INVALID, f"error launching instance: {said}")
-
-
-def unavailable(project: str, zone: str) -> Refusal:
-    """Return a failure of the service (503), which is tried again for ever."""
-    return Refusal(
-        f"googleapi: Error 503: {STOCKOUT.format(project=project, zone=zone)}, ZONE_RESOURCE_POOL_EXHAUSTED"
-    )

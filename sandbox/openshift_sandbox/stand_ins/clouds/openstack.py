@@ -53,10 +53,7 @@ class OpenStack(Cloud):
         wanted = self.wanted(provider_spec(machine))
         if wanted.instance_type not in TYPES:
             return Refusal(UNKNOWN_FLAVOR.format(type=wanted.instance_type), INVALID)
-        if wanted.zone and (
-            wanted.zone not in cluster.scenario.cluster["zones"]
-            or cluster.trouble("unsupported_zone", **where(wanted))
-        ):
+        if wanted.zone and wanted.zone not in cluster.scenario.cluster["zones"]:
             return Refusal(UNKNOWN_ZONE.format(zone=wanted.zone), INVALID)
         if cluster.trouble("quota_exceeded", **where(wanted)):
             return Refusal("")  # Nova's "Quota exceeded for cores" is only in the log of the provider

@@ -141,7 +141,7 @@ class GpuCluster(Reconciler):
             for name in COMPONENTS
             if name != EXPORTER or exporter
         ]
-        if all(readiness.daemon_set_ready(made) for made in live) or cluster.trouble("gpucluster_lies"):
+        if all(readiness.daemon_set_ready(made) for made in live):
             self._write(cluster, one, readiness.ready(DONE), namespace)
         else:
             self._write(

@@ -80,11 +80,9 @@ class GpuNode(Reconciler):
                 self._advertise(cluster, node, self._offered(cluster, node, made_of.gpus, plugin))
 
     def _offered(self, cluster: Cluster, node: Object, gpus: int, plugin: Object) -> dict[str, Amounts]:
-        short, lost = on_node(cluster, "device_plugin_short", node), lost_gpus(cluster, node)
+        lost = lost_gpus(cluster, node)
         shared = process.config(plugin)
         devices = geometry.devices(geometry.cuts(node, gpus), process.mig_strategy(plugin))
-        if short:
-            devices[RESOURCE] = int(short["count"])
         gone = {RESOURCE: int(lost.get("count", 1))} if lost else {}
         return amounts(shared.offered(devices), shared.offered(gone), node.get("status") or {})
 

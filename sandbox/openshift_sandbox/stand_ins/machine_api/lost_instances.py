@@ -1,10 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for those who end instances: a person (instance_lost) and the spot market (spot_reclaimed).
+"""Stand in for a person who ends instances (instance_lost); the real one gives no notice either.
 
-The spot market gives notice through the termination handler; the real notice is two minutes. A trouble takes
-instances that exist when it begins, `count` of them or all; those that replace them live.
+A trouble takes instances that exist when it begins, `count` of them or all; those that replace them live.
 """
 
 from __future__ import annotations
@@ -13,14 +12,10 @@ import json
 import typing as t
 
 from openshift_sandbox.stand_ins.clouds.cloud import Cloud, Lost, provider_spec, where
-from openshift_sandbox.stand_ins.core.conditions import condition, holds, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 
 ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 GONE: t.Final = Lost("can't find created instance")
-NOTICE: t.Final = condition(
-    "Terminating", True, "TerminationRequested", "The cloud provider has marked this instance for termination"
-)
 
 
 class LostInstances:
@@ -28,41 +23,17 @@ class LostInstances:
         self._victims: dict[str, set[str]] = {}
 
     def look(self, cluster: Cluster, cloud: Cloud) -> None:
-        """Choose the victims of new troubles, forget those of old troubles, give notice to spot instances."""
-        troubles = [*cluster.troubles("instance_lost"), *cluster.troubles("spot_reclaimed")]
+        """Choose the victims of new troubles, and forget those of old ones."""
         known, self._victims = self._victims, {}
-        for trouble in troubles:
+        for trouble in cluster.troubles("instance_lost"):
             name = json.dumps(trouble, sort_keys=True)
             self._victims[name] = (
                 known[name] if name in known else chosen(trouble, cloud, cluster.objects("Machine"))
             )
-            if trouble["type"] == "spot_reclaimed":
-                self._give_notice(cluster, self._victims[name])
 
-    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        uid = machine["metadata"]["uid"]
-        for name, victims in self._victims.items():
-            if uid in victims and (
-                json.loads(name)["type"] == "instance_lost" or cluster.due(uid, "spot_notice", 5.0)
-            ):
-                return GONE
-        return None
-
-    def _give_notice(self, cluster: Cluster, victims: set[str]) -> None:
-        for machine in cluster.objects("Machine"):
-            node = cluster.find(
-                "Node", ((machine.get("status") or {}).get("nodeRef") or {}).get("name") or ""
-            )
-            if machine["metadata"]["uid"] in victims and node is not None and not holds(node, "Terminating"):
-                conditions = merged(node["status"].get("conditions") or [], [NOTICE])
-                version = {"resourceVersion": node["metadata"]["resourceVersion"]}
-                cluster.patch(
-                    "Node",
-                    node["metadata"]["name"],
-                    None,
-                    {"metadata": version, "status": {"conditions": conditions}},
-                    "status",
-                )
+    def lost(self, machine: Object) -> Lost | None:
+        is_lost = any(machine["metadata"]["uid"] in victims for victims in self._victims.values())
+        return GONE if is_lost else None
 
 
 def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[str]:
@@ -76,9 +47,7 @@ def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[s
 
 
 def _meant(trouble: Object, cloud: Cloud, machine: Object) -> bool:
-    wanted = cloud.wanted(provider_spec(machine))
-    place = where(wanted) | {"machine": machine["metadata"]["name"]}
+    place = where(cloud.wanted(provider_spec(machine))) | {"machine": machine["metadata"]["name"]}
     if (machine["metadata"].get("labels") or {}).get(ROLE) == "master" and "machine" not in trouble:
         return False
-    taken = trouble["type"] == "instance_lost" or wanted.interruptible
-    return taken and all(trouble.get(field, value) == value for field, value in place.items())
+    return all(trouble.get(field, value) == value for field, value in place.items())

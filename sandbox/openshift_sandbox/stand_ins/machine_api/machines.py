@@ -74,7 +74,7 @@ class Machines(Reconciler):
         elif (
             phase != "Failed"
             and machine["spec"].get("providerID")
-            and (lost := cloud.lost(cluster, machine) or self._losses.lost(cluster, machine))
+            and (lost := cloud.lost(cluster, machine) or self._losses.lost(machine))
         ):
             self._lost(cluster, cloud, machine, lost)
         elif phase == "Running":

@@ -16,7 +16,7 @@ from openshift_sandbox.seed.tuning import APPLIED, BOOTCMDLINE, DEPENDENCIES, HE
 from openshift_sandbox.stand_ins.core.conditions import Condition, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.node_tuning.profiles import SHIPPED, Outcome, Text, outcome
+from openshift_sandbox.stand_ins.node_tuning.profiles import Outcome, Text, outcome
 from openshift_sandbox.stand_ins.node_tuning.recommend import defer_mode
 
 NOT_APPLIED: t.Final = "The TuneD daemon profile not yet applied, or application failed."
@@ -73,10 +73,6 @@ class TunedDaemons(Reconciler):
         name = profile["spec"]["config"]["tunedProfile"]
         texts = {one["name"]: one["data"] for one in profile["spec"].get("profile") or []}
         result = outcome(name, tuple(texts.items()))
-        trouble = on_node(cluster, "profile_fails", node)
-        if trouble and name not in SHIPPED:
-            error = str(trouble.get("text", " ERROR    tuned.daemon.daemon: an error of this node"))
-            result = Outcome(bool(trouble.get("applied", False)), error, read=result.read)
         read = tuple((one, texts[one]) for one in result.read if one in texts)
         return Effect(name, read, boot, result)
 

@@ -1,21 +1,16 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for a team with a MachineConfigPool (foreign_pool) or a MachineConfig (machine_config_joins).
-
-The real ones make theirs at any time; here the MachineConfig comes once a rollout of its pool is under way.
-"""
+"""Stand in for a team with a MachineConfigPool (foreign_pool). The real ones make theirs at any time."""
 
 from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.seed.pools import KEYS, MACHINE_CONFIG
-from openshift_sandbox.stand_ins.core.conditions import holds
+from openshift_sandbox.seed.pools import KEYS
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 
 POOL: t.Final = "another-team"
-ARGUMENTS: t.Final = ("audit=1",)
 
 
 class ForeignPools(Reconciler):
@@ -26,18 +21,6 @@ class ForeignPools(Reconciler):
             wanted = pool(trouble)
             if cluster.find("MachineConfigPool", wanted["metadata"]["name"]) is None:
                 cluster.create(wanted)
-
-
-class ForeignMachineConfigs(Reconciler):
-    kinds = ("MachineConfig", "MachineConfigPool")
-
-    def reconcile(self, cluster: Cluster, now: float) -> None:
-        for trouble in cluster.troubles("machine_config_joins"):
-            for one in cluster.objects("MachineConfigPool"):
-                name = one["metadata"]["name"]
-                is_rolling = trouble.get("pool", name) == name and holds(one, "Updating")
-                if is_rolling and cluster.find("MachineConfig", f"98-{POOL}-{name}") is None:
-                    cluster.create(machine_config(trouble, name))
 
 
 def pool(trouble: Object) -> Object:
@@ -56,10 +39,3 @@ def pool(trouble: Object) -> Object:
             "paused": bool(trouble.get("paused", False)),
         },
     }
-
-
-def machine_config(trouble: Object, pool_name: str) -> Object:
-    """Return a MachineConfig with kernel arguments for a pool."""
-    metadata = {"name": f"98-{POOL}-{pool_name}", "labels": {f"{KEYS}role": pool_name}}
-    arguments = list(trouble.get("kernel_arguments") or ARGUMENTS)
-    return MACHINE_CONFIG | {"metadata": metadata, "spec": {"kernelArguments": arguments}}

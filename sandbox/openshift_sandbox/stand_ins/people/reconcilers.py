@@ -10,12 +10,11 @@ import typing as t
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.people.budgets import ForeignBudgets
 from openshift_sandbox.stand_ins.people.edits import ForeignEdits
-from openshift_sandbox.stand_ins.people.machine_configs import ForeignMachineConfigs, ForeignPools
+from openshift_sandbox.stand_ins.people.machine_configs import ForeignPools
 from openshift_sandbox.stand_ins.people.operators import ForeignOperators
 from openshift_sandbox.stand_ins.people.quotas import EditedQuotas, ForeignQuotas
 from openshift_sandbox.stand_ins.people.scales import ForeignScales
 from openshift_sandbox.stand_ins.people.taints import ForeignTaints
-from openshift_sandbox.stand_ins.people.tuneds import ForeignTuneds
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignTaints,
@@ -26,6 +25,4 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     ForeignOperators,
     ForeignBudgets,
     ForeignPools,
-    ForeignMachineConfigs,
-    ForeignTuneds,
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
-from openshift_sandbox.stand_ins.policy_engine.old_webhooks import OldWebhooks
 from openshift_sandbox.stand_ins.policy_engine.pods import PolicyEngines
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (PolicyEngines, OldWebhooks)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (PolicyEngines,)

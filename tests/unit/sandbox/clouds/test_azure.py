@@ -41,18 +41,6 @@ class TestAzure:
                 "standardNCASv3_T4Family Cores quota",
             ),
             (
-                azure(),
-                {"type": "unsupported_zone"},
-                "SkuNotAvailable",
-                "is currently not available in location 'eastus' zones '1' for subscription",
-            ),
-            (
-                azure(),
-                {"type": "no_capacity", "code": "SkuNotAvailable"},
-                "SkuNotAvailable",
-                "Following SKUs have failed for Capacity Restrictions",
-            ),
-            (
                 azure("Standard_X1", acceleratedNetworking=False),
                 {"type": "none"},
                 "InvalidParameter",

@@ -161,8 +161,9 @@ def test_a_broken_host_is_never_chosen_until_it_is_repaired(kind: str) -> None:
     assert machine(world)["status"]["phase"] == "Running"
 
 
-def test_the_scenarios_of_broken_hosts_speak_as_ironic_does() -> None:
-    world = make(*scenario.load("baremetal-no-host").troubles)
+def test_broken_hosts_speak_as_ironic_does() -> None:
+    kinds = {"gpu-0": "registration error", "gpu-1": "inspection error"}
+    world = make(*({"type": "host_error", "host": name, "error_type": kinds[name]} for name in kinds))
     world.settle(2)
     assert host(world, "gpu-0")["status"]["errorMessage"].startswith("Failed to get power state for node ")
     assert host(world, "gpu-1")["status"]["errorMessage"] == "timeout reached while inspecting the node"

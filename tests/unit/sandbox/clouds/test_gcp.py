@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.sandbox.clouds.builders import NAMESPACE, T4, Data, creation_text, gcp, make, outcome
+from unit.sandbox.clouds.builders import T4, Data, creation_text, gcp, make, outcome
 
 from openshift_sandbox.hardware import instance_types
 
@@ -116,15 +116,6 @@ class TestGcp:
         [exists] = [one for one in status["conditions"] if one["type"] == "InstanceExists"]
         assert (exists["status"], exists["reason"]) == ("False", "InstanceMissing")
         assert world.api.all("Node") == []
-
-    def test_a_request_that_fails_is_repeated(self) -> None:
-        world = make("gcp", {"type": "no_capacity", "immediate": True})
-        machine = outcome(world, gcp(onHostMaintenance="Terminate"))
-        assert machine["status"]["phase"] == "Provisioning"
-        assert "does not have enough resources available" in creation_text(machine)[2]
-        world.scenario.now.troubles.clear()
-        world.settle(6)
-        assert world.api.get("Machine", "gpu-1", NAMESPACE)["status"]["phase"] == "Running"
 
     @pytest.mark.parametrize("more", [{"preemptible": True}, {"provisioningModel": "Spot"}])
     def test_spot_may_live_without_saying_terminate(self, more: Data) -> None:
