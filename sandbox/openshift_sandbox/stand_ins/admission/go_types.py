@@ -82,14 +82,10 @@ _EMPTY: t.Final[dict[str, Value]] = {
 }
 
 
-def rewritten(go: Go, value: Value, unknown: list[str], path: str = "") -> Value:
-    """Return the value as the program writes it; add the names of unknown fields to the list, in the order
-    found.
-
-    Raises GoTypeError.
-    """
+def rewritten(go: Go, value: Value, path: str = "") -> Value:
+    """Return the value as the program writes it, without unknown fields. Raises GoTypeError."""
     if value is None:
-        return None if go.pointer or go.kind != "struct" else rewritten(go, {}, unknown, path)
+        return None if go.pointer or go.kind != "struct" else rewritten(go, {}, path)
     if not _fits(go, value):
         word = _JSON.get(type(value), "value")
         raise GoTypeError(
@@ -98,25 +94,21 @@ def rewritten(go: Go, value: Value, unknown: list[str], path: str = "") -> Value
         )
     if go.kind == "list":
         assert go.of is not None
-        return [rewritten(go.of, one, unknown, path) for one in value]
-    return _struct(go, value, unknown, path) if go.kind == "struct" else value
+        return [rewritten(go.of, one, path) for one in value]
+    return _struct(go, value, path) if go.kind == "struct" else value
 
 
 def _fits(go: Go, value: Value) -> bool:
     return isinstance(value, _PYTHON[go.kind]) and not (go.kind == "int" and isinstance(value, bool))
 
 
-def _struct(go: Go, value: dict[str, Value], unknown: list[str], path: str) -> dict[str, Value]:
+def _struct(go: Go, value: dict[str, Value], path: str) -> dict[str, Value]:
     folded = {name.lower(): name for name in go.fields}
     found: dict[str, Value] = {}
     for name in sorted(value):
         known = name if name in go.fields else folded.get(name.lower())
-        if known is None:
-            unknown.append(name)
-        elif known not in found or name == known:
-            found[known] = rewritten(
-                go.fields[known], value[name], unknown, f"{path}.{known}" if path else known
-            )
+        if known is not None and (known not in found or name == known):
+            found[known] = rewritten(go.fields[known], value[name], f"{path}.{known}" if path else known)
     return {
         name: found_value
         for name, one in go.fields.items()
@@ -131,7 +123,7 @@ def _written(go: Go, value: Value) -> Value:
     if value is None:
         if not go.always:
             return _ABSENT
-        return None if go.pointer else rewritten(go, None, []) if go.kind == "struct" else _EMPTY[go.kind]
+        return None if go.pointer else rewritten(go, None) if go.kind == "struct" else _EMPTY[go.kind]
     if go.always or go.pointer:
         return value
     return value if value else _ABSENT

@@ -51,7 +51,7 @@ class Server(ThreadingHTTPServer):
         self.scenario = LiveScenario(sandbox.directory)
         cluster = self.scenario.now.cluster
         self.platform = PLATFORMS.get(cluster["platform"])
-        self.context = Context(cluster["infrastructure_name"], cluster["region"], self._has_secret)
+        self.context = Context(cluster["infrastructure_name"], cluster["region"])
         self._others: dict[str, Callable[[Object], Denial | Patch | None]] = {
             pulls.PATH: lambda request: pulls.review(request, self.scenario.now, self.client),
             kmm.PATH: kmm.review,
@@ -91,18 +91,14 @@ class Server(ThreadingHTTPServer):
                 if value != before[key]
             ]
             return response | (_patched(patch) if patch else {})
-        verdict = validated(self.platform, obj, request.get("oldObject"), self.context)
-        warnings = {"warnings": verdict.warnings} if verdict.warnings else {}
-        return response | warnings | (_denied(verdict.text) if verdict.errors else {})
+        refusal = validated(self.platform, obj, request.get("oldObject"))
+        return response | (_denied(refusal) if refusal else {})
 
     def _policy(self, engine: str, request: Object) -> Denial | None:
         return pods.review(request, self.scenario.now, engine)
 
     def _mirrors(self) -> pulls.Mirrors:
         return pulls.mirrors(self.client) if self.scenario.now.trouble("registry_unreachable") else {}
-
-    def _has_secret(self, name: str, namespace: str) -> bool:
-        return self.client.get("v1", "secrets", name, namespace) is not None
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
         """Ignore clients that close the connection."""

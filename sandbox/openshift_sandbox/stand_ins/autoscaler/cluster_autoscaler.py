@@ -1,37 +1,31 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for the cluster autoscaler, and for its operator where it serves ClusterAutoscalers.
+"""Stand in for the cluster autoscaler, and for its operator.
 
-The real one also counts the pods of DaemonSets in a template, balances similar groups, removes nodes whose
-pods could move, and looks every 10 s. Like the real one it accepts GPUs without the accelerator label: no
-limit applies to them, and their nodes count as ready before their GPUs exist, so it orders more of them.
+The real one also removes nodes that nobody needs, keeps limits, takes failed machines back, balances groups
+and writes events and a status. Like the real one it accepts GPUs without the accelerator label: their nodes
+count as ready before their GPUs exist, so it orders more of them.
 """
 
 from __future__ import annotations
 
-import time
 import typing as t
-from datetime import UTC, datetime
 
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE
-from openshift_sandbox.stand_ins.autoscaler import (
-    deployment as autoscaler_deployment,
-    plan as autoscaler_plan,
-    status,
-)
-from openshift_sandbox.stand_ins.autoscaler.groups import DELETED, Group, View, group
-from openshift_sandbox.stand_ins.core import events
-from openshift_sandbox.stand_ins.core.conditions import timestamp
-from openshift_sandbox.stand_ins.core.durations import age, seconds
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import MAX_SIZE, MIN_SIZE, OPENSHIFT
+from openshift_sandbox.stand_ins.core.conditions import find, holds
 from openshift_sandbox.stand_ins.core.pod_fit import Room
+from openshift_sandbox.stand_ins.core.quantities import amount, amounts
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.machine_api.machine_sets import DELETE_FIRST
+from openshift_sandbox.stand_ins.machine_api.machine_sets import members
 
 NAME: t.Final = "default"
 COMPONENT: t.Final = "cluster-autoscaler"
-OLD_DELETE_FIRST: t.Final = "machine.openshift.io/cluster-api-delete-machine"
-MINUTES: t.Final = 60.0
+DEPLOYMENT: t.Final = f"{COMPONENT}-{NAME}"
+ACCELERATOR: t.Final = "cluster-api/accelerator"
+GPU: t.Final = "nvidia.com/gpu"
+MIB: t.Final = 2**20
 
 
 class ClusterAutoscalers(Reconciler):
@@ -41,185 +35,132 @@ class ClusterAutoscalers(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         autoscaler = cluster.find("ClusterAutoscaler", NAME)
-        deployment = cluster.find("Deployment", f"cluster-autoscaler-{NAME}", MACHINE_NAMESPACE)
-        if autoscaler is None:
-            if deployment and not deployment["metadata"].get(
-                "deletionTimestamp"
-            ):  # the garbage collector would do it, but learns late about a new CRD
-                cluster.delete("Deployment", deployment["metadata"]["name"], MACHINE_NAMESPACE)
-            return
-        wanted = autoscaler_deployment.manifest(autoscaler)
-        if deployment is None:
-            metadata = {"name": autoscaler_deployment.SERVICE_ACCOUNT, "namespace": MACHINE_NAMESPACE}
-            cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
-            cluster.apply(wanted)
-        elif _arguments(deployment) != _arguments(wanted):
-            cluster.apply(wanted)
+        live = cluster.find("Deployment", DEPLOYMENT, MACHINE_NAMESPACE)
+        if autoscaler is not None and live is None:
+            cluster.apply(deployment(autoscaler))
+        elif autoscaler is None and live and not live["metadata"].get("deletionTimestamp"):
+            # The garbage collector would do it, but learns late about a new CRD.
+            cluster.delete("Deployment", DEPLOYMENT, MACHINE_NAMESPACE)
 
 
 class ClusterAutoscaler(Reconciler):
-    """The autoscaler: it works while its Deployment is Available."""
+    """The autoscaler: it works while its Deployment is Available, and orders one node in each look."""
 
-    kinds = ("ClusterAutoscaler", "ConfigMap", "Deployment", "Machine", "MachineSet", "Node", "Pod")
-
-    def __init__(self) -> None:
-        self._backoff: dict[str, float] = {}
-        self._idle_since: dict[str, float] = {}
-        self._templates: dict[str, Room] = {}
-        self._grown: float = float("-inf")
+    kinds = ("ClusterAutoscaler", "Deployment", "Machine", "MachineSet", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        autoscaler = cluster.find("ClusterAutoscaler", NAME)
         if (
-            autoscaler is None
-            or not cluster.available(f"cluster-autoscaler-{NAME}", MACHINE_NAMESPACE)
+            cluster.find("ClusterAutoscaler", NAME) is None
+            or not cluster.available(DEPLOYMENT, MACHINE_NAMESPACE)
             or not cluster.due(COMPONENT, "autoscaler_scan", 1.0)
         ):
             return
         cluster.restart(COMPONENT, "autoscaler_scan")
         cluster.due(COMPONENT, "autoscaler_scan", 1.0)
-        self._backoff = {name: until for name, until in self._backoff.items() if until > now}
-        spec = autoscaler.get("spec") or {}
-        groups = self._groups(cluster, spec)
-        changed = (
-            self._give_up(cluster, spec, groups, now)
-            or self._scale_up(cluster, spec, groups, now)
-            or self._scale_down(cluster, spec, groups, now)
-        )
-        if changed:
-            cluster.resync("MachineSet")  # a scale request does not answer with a MachineSet
-            groups = self._groups(cluster, spec)
-        self._report(cluster, groups)
-
-    def _groups(self, cluster: Cluster, spec: Object) -> list[Group]:
-        def stable(node: Object) -> bool:
-            return cluster.due(node["metadata"]["uid"], "autoscaler_stabilization", MINUTES)
-
-        sets = [
-            one
-            for one in cluster.objects("MachineSet", MACHINE_NAMESPACE)
-            if not one["metadata"].get("deletionTimestamp")
-        ]
-        view = View(
-            cluster.objects("Machine"),
-            cluster.objects("Node"),
-            spec.get("startupTaints") or [],
-            stable,
-            self._templates,
-        )
-        found = [group(one, view) for one in sets]
-        return [one for one in found if one is not None]
-
-    def _give_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        """Take back what the cloud did not deliver.
-
-        Leave the group alone for a while. Return whether it gave up.
-        """
-        patience, wall = seconds(spec.get("maxNodeProvisionTime"), 15 * MINUTES), datetime.now(UTC)
-        changed = False
+        nodes, pods = cluster.objects("Node"), cluster.objects("Pod")
+        rooms = [rest(node, pods) for node in nodes if ready(node)]
+        groups = [one for one in cluster.objects("MachineSet", MACHINE_NAMESPACE) if bounds(one)[1]]
+        machines = cluster.objects("Machine")
         for one in groups:
-            lost = autoscaler_plan.broken(
-                one, lambda machine: age(machine["metadata"].get("creationTimestamp"), wall) > patience
-            )
-            if lost:
-                self._backoff[one.id] = now + cluster.delay("autoscaler_backoff", 5 * MINUTES)
-                self._shrink(cluster, one, [machine["metadata"]["name"] for machine in lost])
-                changed = True
-        return changed
-
-    def _scale_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        wall, patience = (
-            datetime.now(UTC),
-            seconds((spec.get("scaleUp") or {}).get("newPodScaleUpDelay"), 0.0),
-        )
-        everything, nodes = cluster.objects("Pod"), cluster.objects("Node")
-        refused = autoscaler_plan.unschedulable(
-            everything, spec.get("podPriorityThreshold", autoscaler_plan.CUTOFF)
-        )
-        waiting = autoscaler_plan.homeless(refused, nodes, everything, spec.get("startupTaints") or [])
-        pods = [
-            pod
-            for pod in waiting
-            if not patience or age(pod["metadata"]["creationTimestamp"], wall) >= patience
-        ]
-        plan = autoscaler_plan.scale_up(pods, groups, nodes, spec.get("resourceLimits") or {}, self._backoff)
-        for pod, text in plan.refused:
-            events.record(cluster, pod, COMPONENT, "NotTriggerScaleUp", text)
-            told = cluster.find("ConfigMap", status.NAME, MACHINE_NAMESPACE)
-            if autoscaler_plan.TOTAL_REACHED in text and told:
-                total = spec["resourceLimits"]["maxNodesTotal"]
-                events.record(
-                    cluster,
-                    told,
-                    COMPONENT,
-                    "MaxNodesTotalReached",
-                    f"Max total nodes in cluster reached: {total}",
-                    "Warning",
-                )
-        if plan.group is None or plan.size <= plan.group.target:
-            return False
-        _resize(cluster, plan.group, plan.size)
-        for pod in plan.pods:
-            events.record(cluster, pod, COMPONENT, "TriggeredScaleUp", plan.triggered)
-        self._grown = now
-        return True
-
-    def _scale_down(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        down = spec.get("scaleDown") or {"enabled": True}
-        idle = {
-            node["metadata"]["uid"]: (one, node)
-            for one in groups
-            for node in autoscaler_plan.unneeded(one, cluster.objects("Pod"))
-        }
-        self._idle_since = {uid: self._idle_since.get(uid, now) for uid in idle} if down["enabled"] else {}
-        if not self._idle_since or now - self._grown < seconds(down.get("delayAfterAdd"), 10 * MINUTES):
-            return False
-        patience = seconds(down.get("unneededTime"), 10 * MINUTES)
-        due = [idle[uid] for uid, since in self._idle_since.items() if now - since >= patience]
-        for one, node in due[:1]:
-            taint = {"key": DELETED, "value": str(int(time.time())), "effect": "NoSchedule"}
-            version = {"resourceVersion": node["metadata"]["resourceVersion"]}
-            if cluster.patch(
-                "Node",
-                node["metadata"]["name"],
-                None,
-                {"metadata": version, "spec": {"taints": [*(node["spec"].get("taints") or []), taint]}},
-            ):
-                names = [
-                    machine["metadata"]["name"]
-                    for machine in one.machines
-                    if machine["spec"].get("providerID") == node["spec"]["providerID"]
-                ]
-                self._shrink(cluster, one, names)
-        return bool(due)
-
-    def _shrink(self, cluster: Cluster, one: Group, machines: list[str]) -> None:
-        """Mark Machines first, so that the MachineSet deletes exactly these."""
-        for name in machines:
-            cluster.patch(
-                "Machine",
-                name,
-                MACHINE_NAMESPACE,
-                {"metadata": {"annotations": dict.fromkeys((DELETE_FIRST, OLD_DELETE_FIRST), timestamp())}},
-            )
-        _resize(cluster, one, one.target - len(machines))
-
-    def _report(self, cluster: Cluster, groups: list[Group]) -> None:
-        idle = {
-            one.id: sum(1 for node in one.nodes if node["metadata"]["uid"] in self._idle_since)
-            for one in groups
-        }
-        report = status.report(groups, cluster.objects("Node"), self._backoff, idle)
-        if not status.says(cluster.find("ConfigMap", status.NAME, MACHINE_NAMESPACE), report):
-            cluster.apply(
-                status.config_map(report, datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f +0000 UTC"))
-            )
+            rooms += [template(one)] * upcoming(one, machines, nodes)
+        waiting = [pod for pod in pods if waits(pod) and not placed(pod, rooms)]
+        for pod in waiting[:1]:
+            able = [one for one in groups if size(one) < bounds(one)[1] and template(one).fits(pod)]
+            for one in able[:1]:
+                body = {"spec": {"replicas": size(one) + 1}}
+                cluster.patch("MachineSet", one["metadata"]["name"], MACHINE_NAMESPACE, body, "scale")
+                cluster.resync("MachineSet")  # a scale request does not answer with a MachineSet
 
 
-def _resize(cluster: Cluster, one: Group, size: int) -> None:
-    cluster.patch("MachineSet", one.name, MACHINE_NAMESPACE, {"spec": {"replicas": size}}, "scale")
+def size(machine_set: Object) -> int:
+    return int(machine_set["spec"].get("replicas", 1))
 
 
-def _arguments(deployment: Object) -> list[str]:
-    arguments: list[str] = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
-    return arguments
+def bounds(machine_set: Object) -> tuple[int, int]:
+    """Return the fewest and the most nodes of a set; (0, 0) without a MachineAutoscaler."""
+    annotations = machine_set["metadata"].get("annotations") or {}
+    return int(annotations.get(MIN_SIZE, 0)), int(annotations.get(MAX_SIZE, 0))
+
+
+def template(machine_set: Object) -> Room:
+    """Return what the next node of a set has, by the annotations of its provider."""
+    told = machine_set["metadata"].get("annotations") or {}
+    spec = machine_set["spec"]["template"]["spec"]
+    free = {"cpu": amount(told.get(f"{OPENSHIFT}vCPU", 0)), GPU: amount(told.get(f"{OPENSHIFT}GPU", 0))}
+    free |= {"memory": amount(told.get(f"{OPENSHIFT}memoryMb", 0)) * MIB, "pods": 110.0}
+    return Room((spec.get("metadata") or {}).get("labels") or {}, spec.get("taints") or [], free)
+
+
+def ready(node: Object) -> bool:
+    """Return whether a node counts: one with the accelerator label does when its GPUs exist."""
+    gpus = amount((node.get("status", {}).get("allocatable") or {}).get(GPU, 0))
+    return holds(node, "Ready") and not (ACCELERATOR in (node["metadata"].get("labels") or {}) and not gpus)
+
+
+def upcoming(machine_set: Object, machines: list[Object], nodes: t.Sequence[Object]) -> int:
+    """Return how many ordered nodes are not ready, or lack the labels of their Machine."""
+    labels = template(machine_set).labels.items()
+    own = {one["spec"].get("providerID") for one in members(machine_set, machines)} - {None}
+    up = [node for node in nodes if node["spec"].get("providerID") in own and ready(node)]
+    return max(
+        0, size(machine_set) - sum(labels <= (node["metadata"].get("labels") or {}).items() for node in up)
+    )
+
+
+def rest(node: Object, pods: t.Sequence[Object]) -> Room:
+    """Return the room that the pods of a node leave."""
+    spec, free = node["spec"], amounts(node["status"].get("allocatable"))
+    room = Room(node["metadata"].get("labels") or {}, spec.get("taints") or [], free)
+    for pod in pods:
+        is_over = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+        if pod["spec"].get("nodeName") == node["metadata"]["name"] and not is_over:
+            room = room.without(pod)
+    return room
+
+
+def waits(pod: Object) -> bool:
+    """Return whether the scheduler found no node for a pod whose priority counts."""
+    scheduled = find(pod, "PodScheduled")
+    is_refused = (scheduled.get("status"), scheduled.get("reason")) == ("False", "Unschedulable")
+    is_leaving = pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp")
+    return is_refused and not is_leaving and (pod["spec"].get("priority") or 0) >= -10
+
+
+def placed(pod: Object, rooms: list[Room]) -> bool:
+    """Return whether a room has place for a pod, and take that place."""
+    for place, room in enumerate(rooms):
+        if room.fits(pod):
+            rooms[place] = room.without(pod)
+            return True
+    return False
+
+
+def deployment(autoscaler: Object) -> Object:
+    """Return the Deployment that the operator makes."""
+    metadata, labels = autoscaler["metadata"], {"k8s-app": COMPONENT}
+    owner = {
+        "apiVersion": autoscaler["apiVersion"],
+        "kind": "ClusterAutoscaler",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    container = {
+        "name": COMPONENT,
+        "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev:cluster-autoscaler",
+    }
+    pod = {
+        "nodeSelector": {"node-role.kubernetes.io/master": ""},
+        "tolerations": [{"key": "node-role.kubernetes.io/master", "operator": "Exists"}],
+        "containers": [container],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": DEPLOYMENT, "namespace": MACHINE_NAMESPACE, "ownerReferences": [owner]},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }

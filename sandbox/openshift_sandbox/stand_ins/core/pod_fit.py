@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a Pod fits on a node, in the order and the words of the scheduler.
-
-It looks at taints, node selector and affinity, and resources.
-"""
+"""Whether a Pod fits on a node: taints, node selector and affinity, and resources."""
 
 from __future__ import annotations
 
@@ -15,9 +12,6 @@ from openshift_sandbox.stand_ins.core.quantities import added, amounts
 from openshift_sandbox.stand_ins.core.selectors import expressed
 
 Object = dict[str, t.Any]
-
-UNTOLERATED: t.Final = "node(s) had untolerated taint(s)"
-UNSELECTED: t.Final = "node(s) didn't match Pod's node affinity/selector"
 
 
 @dataclass(frozen=True)
@@ -32,34 +26,23 @@ class Room:
         """Return the room that is left when a Pod runs on the node too."""
         return Room(self.labels, self.taints, added(self.free, requests(pod), -1.0))
 
+    def fits(self, pod: Object) -> bool:
+        """Return whether the scheduler could place a Pod here."""
+        tolerations = pod["spec"].get("tolerations") or []
+        hard = [taint for taint in self.taints if taint["effect"] in {"NoSchedule", "NoExecute"}]
+        return (
+            all(tolerated(taint, tolerations) for taint in hard)
+            and selected(pod["spec"], self.labels)
+            and all(value <= self.free.get(name, 0.0) for name, value in requests(pod).items() if value)
+        )
+
 
 def requests(pod: Object) -> dict[str, float]:
-    """Return the resources that a Pod requests: of all its containers, or of its largest init container."""
+    """Return the resources that the containers of a Pod request."""
     total: dict[str, float] = {"pods": 1.0}
     for container in pod["spec"]["containers"]:
-        total = added(total, _asked(container))
-    for container in pod["spec"].get("initContainers") or []:
-        for name, value in _asked(container).items():
-            total[name] = max(total.get(name, 0.0), value)
+        total = added(total, amounts((container.get("resources") or {}).get("requests")))
     return total
-
-
-def rejections(pod: Object, room: Room) -> list[str]:
-    """Return why the Pod cannot run on the node; the scheduler stops at the first plugin that refuses."""
-    tolerations = pod["spec"].get("tolerations") or []
-    if not all(
-        tolerated(taint, tolerations)
-        for taint in room.taints
-        if taint["effect"] in {"NoSchedule", "NoExecute"}
-    ):
-        return [UNTOLERATED]
-    if not selected(pod["spec"], room.labels):
-        return [UNSELECTED]
-    return [
-        f"Insufficient {name}"
-        for name, value in sorted(requests(pod).items())
-        if value > room.free.get(name, 0.0) and value
-    ]
 
 
 def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
@@ -91,8 +74,3 @@ def selected(spec: Object, labels: t.Mapping[str, str]) -> bool:
         all(expressed(one, labels) for one in term.get("matchExpressions") or [])
         for term in required["nodeSelectorTerms"]
     )
-
-
-def _asked(container: Object) -> dict[str, float]:
-    resources = container.get("resources") or {}
-    return amounts(resources.get("requests"))

@@ -17,15 +17,11 @@ from openshift_sandbox.stand_ins.core.conditions import Condition, merged
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
 from openshift_sandbox.stand_ins.node_tuning.profiles import Outcome, Text, outcome
-from openshift_sandbox.stand_ins.node_tuning.recommend import defer_mode
 
 NOT_APPLIED: t.Final = "The TuneD daemon profile not yet applied, or application failed."
 ERRORS: t.Final = (
     "TuneD daemon issued one or more error message(s) during profile application. TuneD stderr: {}"
 )
-WAITS: t.Final = "The TuneD daemon profile is waiting for the next node restart: {}"
-LATER: t.Final = "Profile will be applied at the next node restart: {}"
-UNKNOWN: t.Final = ("", "")
 
 
 @dataclass(frozen=True)
@@ -52,24 +48,16 @@ class TunedDaemons(Reconciler):
 
     def _tune(self, cluster: Cluster, profile: Object, node: Object) -> None:
         uid, boot = node["metadata"]["uid"], node["status"]["nodeInfo"].get("bootID", "")
-        wanted, effect = self._wanted(cluster, profile, node, boot), self._effects.get(uid)
-        if effect is None:
-            effect = _found(profile, wanted)
-        if effect == wanted:
-            self._effects[uid] = wanted
-            _report(cluster, profile, wanted.outcome)
-        elif _at_once(profile, effect, wanted):
+        wanted, effect = self._wanted(profile, boot), self._effects.get(uid)
+        if effect != wanted and not (effect is None and _is_active(profile, wanted)):
             if not cluster.due((uid, wanted), "tuned_apply", 0.3):
                 return
             cluster.restart((uid, wanted), "tuned_apply")
-            self._effects[uid] = wanted
-            _report(cluster, profile, wanted.outcome)
-        elif effect is not None:
-            self._effects[uid] = effect
-            _postpone(cluster, profile)
-        _annotate(cluster, node, profile, self._effects[uid].outcome)
+        self._effects[uid] = wanted
+        _report(cluster, profile, wanted.outcome)
+        _annotate(cluster, node, profile, wanted.outcome)
 
-    def _wanted(self, cluster: Cluster, profile: Object, node: Object, boot: str) -> Effect:
+    def _wanted(self, profile: Object, boot: str) -> Effect:
         name = profile["spec"]["config"]["tunedProfile"]
         texts = {one["name"]: one["data"] for one in profile["spec"].get("profile") or []}
         result = outcome(name, tuple(texts.items()))
@@ -77,24 +65,10 @@ class TunedDaemons(Reconciler):
         return Effect(name, read, boot, result)
 
 
-def _found(profile: Object, wanted: Effect) -> Effect | None:
-    """Return what a daemon that starts again takes to be in effect; None on a node without a status."""
+def _is_active(profile: Object, wanted: Effect) -> bool:
+    """Return whether a daemon that starts again finds the profile in effect."""
     status = profile.get("status") or {}
-    conditions = {one["type"]: one for one in status.get("conditions") or []}
-    if not conditions:
-        return None
-    deferred = conditions.get("Applied", {}).get("reason") == "Deferred"
-    if status.get("tunedProfile") == wanted.profile and not deferred:
-        return wanted
-    return Effect(_active(profile), (UNKNOWN,), wanted.boot, Outcome(True))
-
-
-def _at_once(profile: Object, effect: Effect | None, wanted: Effect) -> bool:
-    """Return whether a change is not put off until the node starts again."""
-    mode = defer_mode(profile)
-    if effect is None or effect.boot != wanted.boot or mode is None:
-        return True
-    return mode == "update" and effect.profile != wanted.profile
+    return bool(status.get("conditions")) and status.get("tunedProfile") == wanted.profile
 
 
 def _report(cluster: Cluster, profile: Object, result: Outcome) -> None:
@@ -110,17 +84,6 @@ def _report(cluster: Cluster, profile: Object, result: Outcome) -> None:
 
 def _active(profile: Object) -> str:
     return str((profile.get("status") or {}).get("tunedProfile") or "")
-
-
-def _postpone(cluster: Cluster, profile: Object) -> None:
-    wanted = profile["spec"]["config"]["tunedProfile"]
-    _write(
-        cluster,
-        profile,
-        _active(profile),
-        ("Applied", "False", "Deferred", WAITS.format(wanted)),
-        ("Degraded", "True", "TunedDeferredUpdate", LATER.format(wanted)),
-    )
 
 
 def _write(

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the node tuning operator: Tuned `default`, a Profile for each node, kernel arguments.
 
-The real one runs in a Deployment, and its operand in a DaemonSet; here neither has pods. The real one logs a
-warning when two rules with the same priority match a node.
+The real one runs in a Deployment, and its operand in a DaemonSet; here neither has pods. The real one refuses
+two texts of one profile, matches labels of pods, and defers changes until a node starts again.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ from openshift_sandbox.stand_ins.node_tuning import recommend
 from openshift_sandbox.stand_ins.node_tuning.cluster_operator import report
 
 GENERATED: t.Final = f"{KEYS}generated-by-controller-version"
-POD_LABELS: t.Final = "Deprecated pod label matching detected."
-DUPLICATE: t.Final = 'Duplicate TuneD profile "{}" with conflicting content detected.'
 IDLE: t.Final = {"Removed", "Unmanaged"}
 
 
 class NodeTuningOperator(Reconciler):
-    kinds = ("ClusterOperator", "MachineConfig", "MachineConfigPool", "Node", "Pod", "Profile", "Tuned")
+    kinds = ("ClusterOperator", "MachineConfig", "MachineConfigPool", "Node", "Profile", "Tuned")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         if not cluster.served("Tuned"):
@@ -44,13 +42,10 @@ class NodeTuningOperator(Reconciler):
         if default is None or default["spec"].get("managementState") in IDLE:
             return
         tuneds = self._tuneds(cluster)
-        clashes = recommend.duplicates(tuneds)
         for tuned in tuneds:
-            _validate(cluster, tuned, clashes)
+            _validate(cluster, tuned)
         nodes = [node for node in cluster.objects("Node") if is_linux(node)]
         _forget(cluster, nodes)
-        if clashes:
-            return  # the real one changes no Profile of any node either
         deps = dependencies(cluster.scenario.cluster, tuneds)
         if not cluster.due(deps, "node_tuning", 0.2):
             return
@@ -100,16 +95,12 @@ def agreed_bootcmdline(members: t.Sequence[Object], deps: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _validate(cluster: Cluster, tuned: Object, clashes: t.Mapping[str, str]) -> None:
-    name = tuned["metadata"]["name"]
-    rules = tuned["spec"].get("recommend") or []
-    message = POD_LABELS if any(recommend.uses_pods(one.get("match")) for one in rules) else ""
-    message = DUPLICATE.format(clashes[name]) if name in clashes else message
+def _validate(cluster: Cluster, tuned: Object) -> None:
     known = (tuned.get("status") or {}).get("conditions") or []
-    reason = "InvalidConfiguration" if message else "AsExpected"
-    wanted = merged(known, [condition("Valid", not message, reason, message)])
+    wanted = merged(known, [condition("Valid", True, "AsExpected", "")])
     if wanted != known:
-        cluster.patch("Tuned", name, NAMESPACE, {"status": {"conditions": wanted}}, "status")
+        status = {"status": {"conditions": wanted}}
+        cluster.patch("Tuned", tuned["metadata"]["name"], NAMESPACE, status, "status")
 
 
 def _forget(cluster: Cluster, nodes: t.Sequence[Object]) -> None:
@@ -125,18 +116,11 @@ def _choices(
     cluster: Cluster, tuneds: t.Sequence[Object], nodes: t.Sequence[Object]
 ) -> dict[str, recommend.Choice]:
     rules, pools = recommend.rules(tuneds), cluster.objects("MachineConfigPool")
-    pods: dict[str, list[recommend.Labels]] = {}
-    if any(recommend.uses_pods(rule.match) for rule in rules):
-        for pod in cluster.objects("Pod"):
-            pods.setdefault(pod["spec"].get("nodeName", ""), []).append(pod["metadata"].get("labels") or {})
-    return {
-        name: recommend.choice(
-            rules,
-            recommend.Place(node["metadata"].get("labels") or {}, pods.get(name, []), pools_of(node, pools)),
-        )
+    places = {
+        node["metadata"]["name"]: recommend.Place(node["metadata"].get("labels") or {}, pools_of(node, pools))
         for node in nodes
-        for name in [node["metadata"]["name"]]
     }
+    return {name: recommend.choice(rules, place) for name, place in places.items()}
 
 
 def _follow(
@@ -152,13 +136,10 @@ def _follow(
         "verbosity": operand.get("verbosity", 0),
         "tunedConfig": operand.get("tunedConfig") or {},
     }
-    notes = {
-        DEPENDENCIES: dependencies(cluster.scenario.cluster, tuneds),
-        recommend.DEFERRED: choice.deferred,
-    }
+    notes = {DEPENDENCIES: dependencies(cluster.scenario.cluster, tuneds)}
     live = cluster.find("Profile", node["metadata"]["name"], NAMESPACE)
     if live is None:
-        wanted["metadata"]["annotations"] = {key: value for key, value in notes.items() if value}
+        wanted["metadata"]["annotations"] = notes
         cluster.create(wanted)
         return
     known = live["metadata"].get("annotations") or {}

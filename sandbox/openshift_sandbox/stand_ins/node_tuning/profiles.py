@@ -4,6 +4,7 @@
 """What TuneD makes of the texts of profiles: includes, sections, kernel arguments, and its errors.
 
 TuneD reads a profile as Python's configparser does. The functions in a text (`${f:exec:…}`) are not called.
+Unlike the real one it takes every plugin and every sysctl.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ import functools
 import re
 import typing as t
 from dataclasses import dataclass, field
-
-from openshift_sandbox.stand_ins.node_tuning import sysctls
 
 SHIPPED: t.Final = frozenset(
     (
@@ -36,28 +35,8 @@ SHIPPED: t.Final = frozenset(
 )
 """The profiles in the image of the operand."""
 
-PLUGINS: t.Final = frozenset(
-    (
-        *(
-            "acpi",
-            "audio",
-            "bootloader",
-            "cpu",
-            "disk",
-            "eeepc_she",
-            "irq",
-            "irqbalance",
-            "modules",
-            "mounts",
-        ),
-        *("net", "rtentsk", "scheduler", "script", "scsi_host", "selinux", "service", "sysctl", "sysfs"),
-        *("systemd", "uncore", "usb", "video", "vm"),
-    )
-)
-NO_PLUGINS: t.Final = {"main", "variables"}
 DIRECTORIES: t.Final = "['/usr/lib/tuned', '/usr/lib/tuned/profiles', '/etc/tuned', '/etc/tuned/profiles']"
 RELOAD_FAILED: t.Final = " ERROR    tuned.daemon.controller: Failed to reload TuneD: Cannot load profile(s) "
-NO_PLUGIN: t.Final = " ERROR    tuned.units.manager: failed to initialize plugin "
 HEADER: t.Final = "magic_section_which_no_profile_has"
 VARIABLE: t.Final = re.compile(r"\$\{(?!f:)([^}]+)\}")
 
@@ -96,9 +75,7 @@ def outcome(wanted: str, texts: tuple[Text, ...]) -> Outcome:
         _load(wanted, reading)
     except NotLoaded as refused:
         return Outcome(False, f"{RELOAD_FAILED}'{wanted}': {refused}", read=tuple(sorted(reading.seen)))
-    errors = [*_plugin_errors(reading.sections), *_sysctl_errors(reading.sections)]
-    arguments, read = bootcmdline(reading.sections), tuple(sorted(reading.seen))
-    return Outcome(True, errors[-1] if errors else "", arguments, read)
+    return Outcome(True, "", bootcmdline(reading.sections), tuple(sorted(reading.seen)))
 
 
 def bootcmdline(sections: Sections) -> str:
@@ -167,23 +144,3 @@ def _type(section: str, options: t.Mapping[str, str]) -> str:
 def _plugin(options: t.Mapping[str, str]) -> str:
     enabled = options.get("enabled", "true").lower() not in {"0", "false"}
     return options["type"] if enabled else ""
-
-
-def _plugin_errors(sections: Sections) -> list[str]:
-    return [
-        f"{NO_PLUGIN}{options['type']}"
-        for name, options in sections.items()
-        if name not in NO_PLUGINS and options["type"] not in PLUGINS
-    ]
-
-
-def _sysctl_errors(sections: Sections) -> list[str]:
-    variables = sections.get("variables", {})
-    found = [
-        sysctls.error(expanded(name, variables), expanded(value, variables))
-        for options in sections.values()
-        if _plugin(options) == "sysctl"
-        for name, value in options.items()
-        if name not in {"type", "enabled", "replace", "priority"}
-    ]
-    return [one for one in found if one]

@@ -8,27 +8,22 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from openshift_sandbox.seed.tuning import KEYS, NODE
+from openshift_sandbox.seed.tuning import NODE
 from openshift_sandbox.stand_ins.core.selectors import matches
 
 Object = dict[str, t.Any]
 Labels = t.Mapping[str, str]
 
-DEFERRED: t.Final = f"{KEYS}deferred"
-DEFER_MODES: t.Final = {"always", "update"}
-"""Any other value of the annotation, such as `true`, is the same as no annotation."""
-
 
 @dataclass(frozen=True)
 class Rule:
-    """One recommend rule, with the annotation of its Tuned."""
+    """One recommend rule."""
 
     profile: str
     priority: int
     match: t.Sequence[Object] | None
     machine_config_labels: Labels | None
     operand: Object
-    deferred: str | None
 
 
 @dataclass(frozen=True)
@@ -38,15 +33,13 @@ class Choice:
     profile: str = NODE
     machine_config_labels: Labels | None = None
     operand: t.Mapping[str, t.Any] | None = None
-    deferred: str | None = None
 
 
 @dataclass(frozen=True)
 class Place:
-    """A node as the rules see it: its labels, those of each of its pods, its pools."""
+    """A node as the rules see it: its labels and its pools."""
 
     labels: Labels
-    pods: t.Sequence[Labels]
     pools: t.Sequence[Object]
 
 
@@ -59,7 +52,6 @@ def rules(tuneds: t.Sequence[Object]) -> list[Rule]:
             match=one.get("match"),
             machine_config_labels=one.get("machineConfigLabels"),
             operand=one.get("operand") or {},
-            deferred=defer_mode(tuned),
         )
         for tuned in sorted(tuneds, key=lambda one: str(one["metadata"]["name"]))
         for one in tuned["spec"].get("recommend") or []
@@ -71,11 +63,11 @@ def choice(found: t.Sequence[Rule], place: Place) -> Choice:
     """Return what the first rule that matches a node gives it."""
     for rule in found:
         if (rule.match is not None or rule.machine_config_labels is None) and matched(rule.match, place):
-            return Choice(rule.profile, None, rule.operand, rule.deferred)
+            return Choice(rule.profile, None, rule.operand)
         if rule.machine_config_labels and any(
             selects(pool, rule.machine_config_labels) for pool in place.pools
         ):
-            return Choice(rule.profile, rule.machine_config_labels, rule.operand, rule.deferred)
+            return Choice(rule.profile, rule.machine_config_labels, rule.operand)
     return Choice()
 
 
@@ -90,19 +82,8 @@ def selects(pool: Object, labels: Labels) -> bool:
     return bool(selector) and matches(selector, labels)
 
 
-def uses_pods(match: t.Sequence[Object] | None) -> bool:
-    """Return whether an item looks at the labels of pods, which is deprecated."""
-    return any(one.get("type") == "pod" or uses_pods(one.get("match")) for one in match or [])
-
-
-def defer_mode(obj: Object) -> str | None:
-    """Return `always` or `update`; None when changes apply at once."""
-    value = (obj["metadata"].get("annotations") or {}).get(DEFERRED)
-    return value if value in DEFER_MODES else None
-
-
 def definitions(tuneds: t.Sequence[Object]) -> list[Object]:
-    """Return the profiles of all Tuneds, by name; the last Tuned by name gives the text of a duplicate."""
+    """Return the profiles of all Tuneds, by name."""
     found = {
         one["name"]: {"name": one["name"], "data": one["data"]}
         for tuned in sorted(tuneds, key=lambda one: str(one["metadata"]["name"]))
@@ -111,23 +92,6 @@ def definitions(tuneds: t.Sequence[Object]) -> list[Object]:
     return [found[name] for name in sorted(found)]
 
 
-def duplicates(tuneds: t.Sequence[Object]) -> dict[str, str]:
-    """Return, for each Tuned with a profile that another Tuned defines otherwise, the name of the profile."""
-    texts: dict[str, dict[str, str]] = {}
-    for tuned in tuneds:
-        for one in tuned["spec"].get("profile") or []:
-            texts.setdefault(one["name"], {})[tuned["metadata"]["name"]] = one["data"]
-    return {
-        tuned: profile
-        for profile, by_tuned in texts.items()
-        if len(set(by_tuned.values())) > 1
-        for tuned in by_tuned
-    }
-
-
 def _label(item: Object, place: Place) -> bool:
     wanted = item.get("value")
-    return any(
-        item["label"] in labels and wanted in (None, labels[item["label"]])
-        for labels in (place.pods if item.get("type") == "pod" else [place.labels])
-    )
+    return item["label"] in place.labels and wanted in (None, place.labels[item["label"]])
