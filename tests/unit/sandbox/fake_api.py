@@ -25,12 +25,10 @@ class FakeApi:
     """Take the place of the stand-ins' Client."""
 
     def __init__(self) -> None:
-        self.refuses_pods = False
         self.objects: dict[Place, Object] = {}
         self.writes: list[tuple[str, str, str]] = []
         self.down = False
         self.budgeted: set[str] = set()
-        self.user, self.groups = "system:stand-ins", ["system:masters"]
         self._applied: dict[Place, Object] = {}
         self._versions = itertools.count(1)
         self._names = itertools.count(11111)
@@ -52,8 +50,6 @@ class FakeApi:
         if place in self.objects:
             raise ApiError(409, "already exists")
         made = copy.deepcopy(obj)
-        if obj["kind"] == "CertificateSigningRequest":
-            made["spec"] |= {"username": self.user, "groups": self.groups}
         made["metadata"] |= {
             "name": name,
             "uid": f"uid-{name}",
@@ -120,17 +116,12 @@ class FakeApi:
     def request(self, method: str, path: str, body: t.Any = None, **_: t.Any) -> tuple[int, Object]:
         """Serve evictions and forced deletions of pods, and dry runs of new ones."""
         if path.endswith("/pods"):
-            return (403, {"message": "denied request"}) if self.refuses_pods else (201, body)
+            return 201, body
         namespace, name = path.split("/")[4], path.split("/")[6]
         self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
         if path.endswith("/eviction") and name in self.budgeted:
             return 429, {"message": "Cannot evict pod as it would violate the pod's disruption budget."}
         return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
-
-    def impersonating(self, user: str, groups: t.Sequence[str]) -> FakeApi:
-        """Send everything from now on as another user: the API server notes who asks for a certificate."""
-        self.user, self.groups = user, list(groups)
-        return self
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object:
         return self.objects[(kind, namespace, name)]

@@ -94,10 +94,6 @@ def conditions(ready: bool) -> list[Object]:
     ]
 
 
-def set_ready(world: World, app: str, ready: bool = True) -> None:
-    world.api.patch("v1", "pods", app, NAMESPACE, {"status": {"conditions": conditions(ready)}}, "status")
-
-
 def pod_annotations(world: World, name: str, namespace: str = NAMESPACE) -> Object:
     return t.cast(Object, world.api.get("Pod", name, namespace)["metadata"].get("annotations", {}))
 

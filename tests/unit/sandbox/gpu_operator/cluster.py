@@ -48,17 +48,3 @@ CLUSTER: tuple[tuple[str, str, str, str | None, Object], ...] = (
 def put(world: World, api_version: str, kind: str, name: str, namespace: str | None, body: Object) -> None:
     where = {"namespace": namespace} if namespace else {}
     world.api.create({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, **where}} | body)
-
-
-def run_daemon_sets(world: World, wanted: int = 1) -> None:
-    """Write the status that the DaemonSet controller would write."""
-    for one in world.api.all("DaemonSet"):
-        live = world.api.get("DaemonSet", one["metadata"]["name"], NAMESPACE)
-        counts = dict.fromkeys(
-            ("desiredNumberScheduled", "numberAvailable", "updatedNumberScheduled"), wanted
-        )
-        body = {
-            "status": counts | {"numberUnavailable": 0, "observedGeneration": live["metadata"]["generation"]}
-        }
-        world.api.patch("apps/v1", "daemonsets", one["metadata"]["name"], NAMESPACE, body, "status")
-    world.settle(1)

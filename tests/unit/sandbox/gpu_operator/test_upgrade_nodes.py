@@ -23,10 +23,6 @@ RESTART = ["upgrade-required", *WHOLE[4:]]
 TOLERANT: Object = AUTOMATIC | {"daemonsets": {"tolerations": [TOLERATION]}}
 OTHER_KERNEL_MODULES: Object = {"driver": AUTOMATIC["driver"] | {"kernelModuleType": "open"}}
 
-OTHER_ENV: Object = {"driver": AUTOMATIC["driver"] | {"env": [{"name": "A"}]}}
-
-GDRCOPY: Object = AUTOMATIC | {"gdrcopy": {"enabled": True}}
-
 
 def upgraded(fleet: Fleet, spec: Object, version: str = "") -> Fleet:
     fleet.run(1)
