@@ -29,7 +29,6 @@ from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, v
 from openshift_sandbox.stand_ins.api_server import image_imports, keyring
 from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
-from openshift_sandbox.stand_ins.kmm import webhook as kmm
 from openshift_sandbox.stand_ins.kubevirt import virtual_machines
 from openshift_sandbox.stand_ins.managed_openshift import regular_users
 from openshift_sandbox.stand_ins.policy_engine import pods
@@ -54,7 +53,6 @@ class Server(ThreadingHTTPServer):
         self.context = Context(cluster["infrastructure_name"], cluster["region"])
         self._others: dict[str, Callable[[Object], Denial | Patch | None]] = {
             pulls.PATH: lambda request: pulls.review(request, self.scenario.now, self.client),
-            kmm.PATH: kmm.review,
             virtual_machines.PATH: lambda request: virtual_machines.review(request, self.client),
             regular_users.PATH: regular_users.review,
             **{path: functools.partial(self._policy, engine) for engine, path in pods.PATHS.items()},

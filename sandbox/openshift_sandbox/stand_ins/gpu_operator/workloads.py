@@ -21,21 +21,15 @@ from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
 from openshift_sandbox.stand_ins.gpu_operator.node import plugins
-from openshift_sandbox.stand_ins.gpu_operator.rules.devices import (
-    ENDED,
-    devices_wanted,
-    requested,
-    wanted_by_name,
-)
+from openshift_sandbox.stand_ins.gpu_operator.rules.devices import ENDED, devices_wanted, wanted_by_name
 from openshift_sandbox.stand_ins.gpu_operator.sharing import geometry, process
-from openshift_sandbox.stand_ins.gpu_operator.sharing.config import MPS, RENAMED, Config
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import RENAMED
 
 BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
 # Seconds of a sleep that takes no time here.
 LONG: t.Final = 60.0
-_RELEASE: t.Final = re.compile(r"k8s-device-plugin:v(\d+)\.(\d+)")
 PROGRAMS: t.Final = (
     ("matmul", "matmul"),
     ("vectorAdd", "vectoradd"),
@@ -116,33 +110,6 @@ def there(node: Object, gpus: int, plugin: Object | None, resource: str) -> list
     return geometry.indexes(cuts, process.mig_strategy(plugin), asked)
 
 
-def refused(pod: Object, plugin: Object) -> str:
-    """Return why the plugin refuses a pod, or an empty text: it may give one shared device to a container."""
-    return refused_by(process.config(plugin), pod, plugin)
-
-
-def refused_by(shared: Config, pod: Object, plugin: Object) -> str:
-    """Return why a plugin with this configuration refuses a pod, or an empty text."""
-    names = {shared.name_of(name) for name in shared.replicas or {}}
-    found = next(
-        ((name, count) for name, count in requested(pod).items() if name in names and count > 1), None
-    )
-    if found is None or not (shared.one_each or _refuses_always(plugin, shared)):
-        return ""
-    name, count = found
-    return (
-        "Pod was rejected: Allocate failed due to rpc error: code = Unknown desc = invalid allocation "
-        f'request for "{name}": invalid request: maximum request size for shared resources is 1; '
-        f"found {count}, which is unexpected"
-    )
-
-
-def _refuses_always(plugin: Object, shared: Config) -> bool:
-    """Return whether the plugin overwrites failRequestsGreaterThanOne of MPS: before v0.20.0."""
-    release = _RELEASE.search(plugin["spec"]["containers"][0].get("image", ""))
-    return shared.strategy == MPS and release is not None and tuple(map(int, release.groups())) < (0, 20)
-
-
 class GpuWorkloads(Reconciler):
     kinds = ("Node", "Pod", "ResourceClaim")
 
@@ -162,8 +129,6 @@ class GpuWorkloads(Reconciler):
             if node is None or pod["metadata"].get("deletionTimestamp"):
                 continue
             plugin = serving.get(node["metadata"]["name"])
-            if plugin and self._refused(cluster, pod, plugin):
-                continue
             if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
                 self._workload(cluster, pod, node, pods, plugin)
         there_now = {pod["metadata"]["uid"] for pod in pods}
@@ -194,16 +159,6 @@ class GpuWorkloads(Reconciler):
         if devices:
             self._given[pod["metadata"]["uid"]] = devices
             _annotate(cluster, pod, {DEVICES: ",".join(devices)})
-
-    def _refused(self, cluster: Cluster, pod: Object, plugin: Object) -> bool:
-        """End a pod as a kubelet does that does not admit it; return whether it did."""
-        metadata = pod["metadata"]
-        begun = DEVICES in (metadata.get("annotations") or {}) or pod["status"].get("phase") in ENDED
-        text = "" if begun else refused(pod, plugin)
-        if text:
-            status = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": text}
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": status}, "status")
-        return bool(text)
 
     def _run(
         self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, given: list[str], driver: str

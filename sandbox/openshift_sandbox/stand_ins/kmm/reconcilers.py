@@ -11,11 +11,9 @@ from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.kmm.dra import KmmDra
 from openshift_sandbox.stand_ins.kmm.operator import KmmOperator
 from openshift_sandbox.stand_ins.kmm.preflight import KmmPreflight
-from openshift_sandbox.stand_ins.kmm.webhook import KmmWebhook
 from openshift_sandbox.stand_ins.kmm.worker import KmmWorkers
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
-    KmmWebhook,
     KmmOperator,
     KmmWorkers,
     KmmDra,

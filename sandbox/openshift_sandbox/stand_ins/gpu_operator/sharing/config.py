@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The configuration that the device plugin, GPU feature discovery and the MPS daemon read.
 
-Compared with the source of k8s-device-plugin v0.19 (2026-08): the flags other than migStrategy and the
-channels of IMEX are not read.
+Compared with the source of k8s-device-plugin v0.19 (2026-08): flags other than migStrategy, the channels
+of IMEX, and limits of requests and of MPS clients are not read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import yaml
 GPU: t.Final = "nvidia.com/gpu"
 NONE, TIME_SLICING, MPS = "none", "time-slicing", "mps"
 RENAMED: t.Final = ".shared"
-# How many clients an MPS server has, from compute capability 7.5 on and before.
-MPS_CLIENTS: t.Final = (48, 16)
 
 
 class ConfigError(Exception):
@@ -30,14 +28,12 @@ class ConfigError(Exception):
 class Config:
     """What a configuration says: strategy none, time-slicing or mps, and resource -> replicas of a device.
 
-    one_each: a container may request one shared device only. mig_strategy: an empty text where the file does
-    not name it.
+    mig_strategy: an empty text where the file does not name it.
     """
 
     strategy: str = NONE
     replicas: t.Mapping[str, int] | None = None
     renames: bool = False
-    one_each: bool = False
     mig_strategy: str = ""
 
     def replicas_of(self, resource: str) -> int:
@@ -75,17 +71,7 @@ def read(text: str) -> Config:
         return Config(mig_strategy=mig_strategy)
     key, part = next(iter(parts.items()))
     strategy = MPS if key == "mps" else TIME_SLICING
-    one_each = bool(part.get("failRequestsGreaterThanOne", strategy == MPS))
-    return Config(strategy, replicas[key], bool(part.get("renameByDefault")), one_each, mig_strategy)
-
-
-def mps_problem(config: Config, compute: str) -> str:
-    """Return why the MPS daemon does not start on a GPU, or an empty text."""
-    most = MPS_CLIENTS[0] if float(compute) >= 7.5 else MPS_CLIENTS[1]
-    found = max((config.replicas or {}).values(), default=1)
-    if config.strategy != MPS or found <= most:
-        return ""
-    return f"invalid MPS configuration: invalid device maximum allowed replicas exceeded: {found} > {most}"
+    return Config(strategy, replicas[key], bool(part.get("renameByDefault")), mig_strategy)
 
 
 def _replicas(part: dict[str, t.Any]) -> dict[str, int]:

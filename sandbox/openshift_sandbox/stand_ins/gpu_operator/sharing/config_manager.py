@@ -43,9 +43,8 @@ class ConfigManagers(Reconciler):
             if node is None:
                 continue
             made_of = instance_types.of_node(node)
-            compute = made_of.gpu.compute if made_of and made_of.gpu else "0.0"
             cuts = geometry.cuts(node, made_of.gpus if made_of else 0)
-            fails = bool(process.problem(pod, compute, cuts))
+            fails = bool(process.problem(pod, cuts))
             name, crashing = containers.config_map(pod), ""
             if name:
                 crashing = self._manage(cluster, pod, node, name, toolkits, fails)

@@ -8,13 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, geometry
-from openshift_sandbox.stand_ins.gpu_operator.sharing.config import (
-    MPS,
-    Config,
-    ConfigError,
-    mps_problem,
-    read as parse,
-)
+from openshift_sandbox.stand_ins.gpu_operator.sharing.config import MPS, Config, ConfigError, read as parse
 from openshift_sandbox.stand_ins.gpu_operator.sharing.geometry import Cut
 
 Object = dict[str, t.Any]
@@ -59,11 +53,8 @@ def mig_strategy(pod: Object) -> str:
     )
 
 
-def problem(pod: Object, compute: str, cuts: t.Sequence[Cut]) -> str:
-    """Return why the program ends at once, or an empty text.
-
-    `compute` is the compute capability of the GPUs of its node, `cuts` how they are cut.
-    """
+def problem(pod: Object, cuts: t.Sequence[Cut]) -> str:
+    """Return why the program ends at once, or an empty text. cuts: how the GPUs of its node are cut."""
     try:
         found, strategy = config(pod), mig_strategy(pod)
         if containers.main(pod) == containers.PLUGIN:
@@ -72,8 +63,6 @@ def problem(pod: Object, compute: str, cuts: t.Sequence[Cut]) -> str:
         return str(error)
     if found.strategy != MPS:
         return ""
-    if containers.main(pod) == containers.MPS:
-        return mps_problem(found, compute)
     if containers.main(pod) == containers.PLUGIN and strategy == "mixed":
         return "unable to validate flags: using --mig-strategy=mixed is not supported with MPS"
     if any(cut is not None for cut in cuts):
