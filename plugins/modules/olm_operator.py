@@ -32,14 +32,92 @@ extends_documentation_fragment:
   - accelerators.openshift._lock
   - accelerators.openshift._auth
 options:
+  operators:
+    description:
+      - Several operators, instead of O(name) and O(namespace). The task asks OLM for all of them, approves
+        all InstallPlans, and then waits for all.
+      - An operator that fails does not stop the others. The failure says what is wrong with each.
+      - Each entry has these options, with the meaning and the default of the option of the same name; the
+        task's own value does not count for it.
+    type: list
+    elements: dict
+    suboptions:
+      name:
+        description: As O(name).
+        type: str
+        required: true
+      namespace:
+        description: As O(namespace).
+        type: str
+        required: true
+      namespace_labels:
+        description: As O(namespace_labels).
+        type: dict
+        default: {}
+      channel:
+        description: As O(channel).
+        type: str
+      csv:
+        description: As O(csv).
+        type: str
+      config:
+        description: As O(config).
+        type: dict
+      source:
+        description: As O(source).
+        type: str
+      source_namespace:
+        description: As O(source_namespace).
+        type: str
+        default: openshift-marketplace
+      install_mode:
+        description: As O(install_mode).
+        type: str
+        choices: [OwnNamespace, AllNamespaces]
+      approve:
+        description: As O(approve).
+        type: str
+        choices: [install, upgrade, never]
+        default: install
+      approval:
+        description: As O(approval).
+        type: str
+        choices: [Automatic, Manual]
+        default: Manual
+      allow_csvs:
+        description: As O(allow_csvs).
+        type: list
+        elements: str
+        default: []
+      adopt:
+        description: As O(adopt).
+        type: str
+        choices: [report, take]
+        default: report
+      driver_change:
+        description: As O(driver_change).
+        type: str
+        choices: [ask, pin, allow]
+        default: ask
+      gpu_models:
+        description: As O(gpu_models).
+        type: list
+        elements: str
+        default: []
+      on_busy:
+        description: As O(on_busy).
+        type: str
+        choices: [fail, drain, wait]
+        default: fail
+      wait_timeout:
+        description: Seconds for this operator, from the start of the task. The default is O(wait_timeout).
+        type: int
   name:
-    description: Name of the package, as C(oc get packagemanifests) lists it.
+    description: Name of the package, as C(oc get packagemanifests) lists it. Required without O(operators).
     type: str
-    required: true
   namespace:
-    description: Namespace of the operator.
+    description: Namespace of the operator. Required without O(operators).
     type: str
-    required: true
   namespace_labels:
     description: Labels of the Namespace, for example C(openshift.io/cluster-monitoring).
     type: dict
@@ -95,10 +173,12 @@ options:
     default: Manual
   until:
     description:
-      - Which stage the task waits for. V(approved) ends as soon as the InstallPlan is approved, and lets the
-        operator install itself meanwhile; a later task with V(installed) waits for it.
+      - How far the task goes. V(foreseen) is a dry run - it finds what would fail, writes nothing, and is
+        never a change. V(requested) waits for nothing.
+      - V(approved) ends as soon as the InstallPlan is approved, and lets the operator install itself
+        meanwhile; a later task with V(installed) waits for it.
     type: str
-    choices: [approved, installed]
+    choices: [foreseen, requested, approved, installed]
     default: installed
   allow_csvs:
     description: Additional CSVs that an InstallPlan may contain. Shell patterns such as V(nfd.*) work.
@@ -182,6 +262,12 @@ EXAMPLES = r"""
     approve: upgrade
     driver_change: pin
 
+- name: Install two operators at the same time
+  accelerators.openshift.olm_operator:
+    operators:
+      - {name: nfd, namespace: openshift-nfd}
+      - {name: gpu-operator-certified, namespace: nvidia-gpu-operator, source: certified-operators}
+
 - name: Remove Node Feature Discovery
   accelerators.openshift.olm_operator:
     name: nfd
@@ -190,9 +276,17 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+operators:
+  description:
+    - For each entry of O(operators) a result with RV(operator), RV(driver_change) and RV(ends), in the same
+      order. An operator that failed has C(code), C(message), C(remedy) and C(evidence) too.
+    - A failure also has it.
+  returned: with O(operators)
+  type: list
+  elements: dict
 operator:
   description: The operator as OLM shows it. With O(state=absent) only package and namespace.
-  returned: success
+  returned: success, without O(operators)
   type: dict
   sample:
     package: nfd
@@ -212,7 +306,7 @@ driver_change:
     - With O(state=present), the change of the GPU driver that the upgrade caused or would have caused. Null
       if there was none.
     - A failure with the code C(OLM-DRIVER-CHANGE) also has it.
-  returned: when O(state=present)
+  returned: when O(state=present), without O(operators)
   type: dict
   sample:
     action: allow
@@ -229,7 +323,7 @@ ends:
       (C(by)), in what order, whether that is certain, on which nodes, and which pods with devices. Empty if
       nothing ends.
     - A failure with the code C(OLM-BUSY) also has it.
-  returned: when O(state=present)
+  returned: when O(state=present), without O(operators)
   type: list
   elements: dict
   sample:
@@ -276,41 +370,62 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.modu
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
     OlmOperatorParams,
+    OperatorParams,
 )
 
+# The options of one operator besides its name and its namespace.
+ONE: t.Final = {
+    "namespace_labels": {"type": "dict", "default": {}},
+    "channel": {"type": "str"},
+    "csv": {"type": "str"},
+    "config": {"type": "dict"},
+    "source": {"type": "str"},
+    "source_namespace": {"type": "str", "default": "openshift-marketplace"},
+    "install_mode": {"type": "str", "choices": ["OwnNamespace", "AllNamespaces"]},
+    "approve": {"type": "str", "choices": ["install", "upgrade", "never"], "default": "install"},
+    "approval": {"type": "str", "choices": ["Automatic", "Manual"], "default": "Manual"},
+    "allow_csvs": {"type": "list", "elements": "str", "default": []},
+    "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
+    "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},
+    "gpu_models": {"type": "list", "elements": "str", "default": []},
+    **ON_BUSY.options,
+}
+NAMED: t.Final = {"type": "str", "required": True}
+STAGES: t.Final = ["foreseen", "requested", "approved", "installed"]
 SPEC = ArgumentSpec(
     options={
-        "name": {"type": "str", "required": True},
-        "namespace": {"type": "str", "required": True},
-        "namespace_labels": {"type": "dict", "default": {}},
-        "channel": {"type": "str"},
-        "csv": {"type": "str"},
-        "config": {"type": "dict"},
-        "source": {"type": "str"},
-        "source_namespace": {"type": "str", "default": "openshift-marketplace"},
-        "install_mode": {"type": "str", "choices": ["OwnNamespace", "AllNamespaces"]},
-        "approve": {"type": "str", "choices": ["install", "upgrade", "never"], "default": "install"},
-        "approval": {"type": "str", "choices": ["Automatic", "Manual"], "default": "Manual"},
-        "until": {"type": "str", "choices": ["approved", "installed"], "default": "installed"},
-        "allow_csvs": {"type": "list", "elements": "str", "default": []},
-        "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
-        "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},
-        "gpu_models": {"type": "list", "elements": "str", "default": []},
+        "operators": {
+            "type": "list",
+            "elements": "dict",
+            "options": {"name": NAMED, "namespace": NAMED, "wait_timeout": {"type": "int"}, **ONE},
+        },
+        "name": {"type": "str"},
+        "namespace": {"type": "str"},
+        **ONE,
+        "until": {"type": "str", "choices": STAGES, "default": "installed"},
         "grace": {"type": "float", "default": 60},
         "force": {"type": "bool", "default": False},
         "remove_crds": {"type": "bool", "default": False},
     },
-).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
+    mutually_exclusive=[["operators", "name"], ["operators", "namespace"]],
+    required_one_of=[["operators", "name"]],
+    required_together=[["name", "namespace"]],
+).merge(AUTH, LOCK, STATE, WAIT)
 
 
 def ensure(api: Api, params: OlmOperatorParams) -> dict[str, t.Any]:
+    if params["operators"] is not None:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import several
+
+        return several.ensure(api, params)
+    operator = t.cast(OperatorParams, params)
     if params["state"] == "absent":
         from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal_steps
 
-        return removal_steps.absent(api, params)
+        return removal_steps.absent(api, operator)
     from ansible_collections.accelerators.openshift.plugins.module_utils._olm import operators
 
-    return operators.present(api, params)
+    return operators.present(api, operator)
 
 
 def main() -> None:

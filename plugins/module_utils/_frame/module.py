@@ -84,7 +84,8 @@ def connect(
         return connection
 
     http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress, contacts=contacts)
-    api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
+    waits = bool(params.get("wait", True)) and params.get("until") != "requested"
+    api = Api(http, check_mode=check_mode, wait_wanted=waits, progress=progress)
     return api
 
 
@@ -134,6 +135,8 @@ def execute(
     started = time.monotonic()
     api: Api | None = None
     run = run or process.own_run()
+    only_foresees = params.get("until") == "foreseen"
+    check_mode = check_mode or only_foresees
     try:
         api = connect(params, name, check_mode, show, contacts=contacts)
         result = _guarded(api, ensure, params, run)
@@ -153,7 +156,10 @@ def execute(
         if api is not None:
             disconnect(api, name)
     result["duration"] = round(time.monotonic() - started, 3)
-    return bounded.result(shown.result({**result, **_written(api, check_mode, diff)}))
+    result |= _written(api, check_mode, diff)
+    if only_foresees:
+        result["changed"] = False
+    return bounded.result(shown.result(result))
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:

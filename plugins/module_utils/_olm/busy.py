@@ -17,7 +17,7 @@ from .._kube.kinds import known
 from .._nodes import drain
 from . import csv as olm_csv, plans, unpack
 from .helm_values import PACKAGE
-from .subscription import OlmOperatorParams, leads_on
+from .subscription import OperatorParams, leads_on
 
 # Image in the operator's env -> the part of a ClusterPolicy that can name another image.
 _IMAGES: t.Final[dict[str, tuple[str, ...]]] = {
@@ -90,7 +90,7 @@ def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[s
 
 
 def ask_before_subscription(
-    api: Api, live: KubeObject, wanted: KubeObject, params: OlmOperatorParams, target: str
+    api: Api, live: KubeObject, wanted: KubeObject, params: OperatorParams, target: str
 ) -> None:
     """Raise OLM-BUSY as on_busy says, before a Subscription that leads to an upgrade is changed.
 
@@ -118,7 +118,7 @@ def ask_before_subscription(
 
 
 def ask_about_nics(
-    api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
+    api: Api, plan: KubeObject, seen: Snapshot, params: OperatorParams
 ) -> list[dict[str, t.Any]]:
     """Return what the approval of the network operator's plan ends. Raise OLM-BUSY as on_busy says."""
     running = olm_csv.named(seen["csvs"], plans.status(seen, "installedCSV"))

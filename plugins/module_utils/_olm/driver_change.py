@@ -24,7 +24,7 @@ from .._nodes import drain
 from . import busy, csv as olm_csv, plans
 from .helm_values import PACKAGE
 from .settings import assignment
-from .subscription import OlmOperatorParams
+from .subscription import OperatorParams
 
 PIN: t.Final = "pin"
 ASK: t.Final = "ask"
@@ -69,7 +69,7 @@ class Change:
 
 
 def decide(
-    api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
+    api: Api, plan: KubeObject, seen: Snapshot, params: OperatorParams
 ) -> tuple[list[KubeObject], list[dict[str, t.Any]]]:
     """Do what driver_change and on_busy say.
 

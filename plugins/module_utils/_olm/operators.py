@@ -32,7 +32,7 @@ from . import (
 )
 from .helm_values import PACKAGE as GPU_OPERATOR
 from .settings import variable
-from .subscription import OlmOperatorParams
+from .subscription import OperatorParams
 
 _NETWORK_OPERATOR: t.Final = "nvidia-network-operator"
 # Looks at a plan before its approval; raises if the plan must not be approved now.
@@ -41,17 +41,27 @@ Review = t.Callable[[KubeObject, Snapshot], None]
 _Outcome = tuple[list[KubeObject], list[dict[str, t.Any]]]
 
 
-def present(api: Api, params: OlmOperatorParams) -> KubeObject:
-    """Install or upgrade the operator, wait for it, and return the facts (operator, driver_change).
+def present(api: Api, params: OperatorParams) -> KubeObject:
+    """Bring the operator to the stage params["until"], and return the facts (operator, driver_change, ends).
 
     Rare cases (a bundle that OLM cannot unpack, a change of the driver) are imported when they occur.
     """
-    name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     olm_subscription.refuse_contradiction(params)
-    if elsewhere.cluster_operator_of(name):
-        return {"operator": elsewhere.of_the_cluster(api, name)}
+    if elsewhere.cluster_operator_of(params["name"]):
+        return {"operator": elsewhere.of_the_cluster(api, params["name"])}
+    return follow(api, *request(api, params), params)
+
+
+def request(
+    api: Api, params: OperatorParams, listed: t.Callable[[], list[KubeObject]] | None = None
+) -> tuple[KubeObject, olm_subscription.Ask]:
+    """Write Namespace, OperatorGroup and Subscription. Return the Subscription and what is asked of OLM.
+
+    listed: returns the Subscriptions of the cluster, if the task has listed them.
+    """
+    name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     try:
-        live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
+        live = olm_subscription.subscribed((listed or listed_by(api))(), name, namespace)
     except KindNotServedError as exc:
         raise helm_values.without_olm(api, name, {}) from exc
     group = olm_group.suitable(
@@ -66,17 +76,22 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     wanted = olm_subscription.build(ask, namespace, live, params["config"])
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))
-        return follow(api, live, ask, params)
+        return live, ask
     has_drivers = name in (GPU_OPERATOR, _NETWORK_OPERATOR)
     if live is not None and has_drivers and olm_subscription.leads_on(live, params):
         from . import busy
 
         busy.ask_before_subscription(api, live, wanted, params, ask.target or ask.head)
-    return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
+    return api.apply(wanted, force_conflicts=take, live=live), ask
+
+
+def listed_by(api: Api) -> t.Callable[[], list[KubeObject]]:
+    """Return what lists the Subscriptions of the cluster once."""
+    return functools.cache(lambda: api.list(known("Subscription")))
 
 
 def _ask(
-    api: Api, params: OlmOperatorParams, live: KubeObject | None, group: KubeObject | None
+    api: Api, params: OperatorParams, live: KubeObject | None, group: KubeObject | None
 ) -> olm_subscription.Ask:
     """Return what may be installed. Read the catalogue only if OLM has something to resolve."""
     if group and olm_subscription.is_installed(live, params):
@@ -202,7 +217,7 @@ def follow(
     api: Api,
     subscription: KubeObject,
     ask: olm_subscription.Ask,
-    params: OlmOperatorParams,
+    params: OperatorParams,
     review: Review | None = None,
 ) -> KubeObject:
     """Wait, approve the InstallPlan if allowed, and wait again until nothing is left to approve."""
@@ -278,7 +293,7 @@ def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     return True
 
 
-def _before_approval(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> _Outcome:
+def _before_approval(api: Api, plan: KubeObject, seen: Snapshot, params: OperatorParams) -> _Outcome:
     """Return what the approval changes and ends; only an upgrade of an operator with drivers does either."""
     is_upgrade = bool(plans.status(seen, "installedCSV"))
     if is_upgrade and params["name"] == GPU_OPERATOR:

@@ -15,7 +15,7 @@ from .._kube.kinds import Kind, known
 from . import removal, subscription
 from .custom_resources import owned_kinds
 from .elsewhere import cluster_operator_of
-from .subscription import OlmOperatorParams
+from .subscription import OperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")
@@ -33,7 +33,7 @@ _CONTENTS: t.Final = (
 )
 
 
-def absent(api: Api, params: OlmOperatorParams) -> KubeObject:
+def absent(api: Api, params: OperatorParams) -> KubeObject:
     """Delete the operator if this collection installed it. Return the facts (operator)."""
     name, namespace = params["name"], params["namespace"]
     if cluster_operator_of(name):

@@ -21,11 +21,9 @@ NEVER: t.Final = "never"
 AUTOMATIC, MANUAL = "Automatic", "Manual"
 
 
-class OlmOperatorParams(BusyParams, LockParams, StateParams):
-    """The options of olm_operator. grace: seconds for which a catalogue may be away."""
+class _Options(BusyParams):
+    """What an operator has as an entry of operators, and the module without it."""
 
-    name: str
-    namespace: str
     namespace_labels: dict[str, t.Any]
     channel: str | None
     csv: str | None
@@ -35,14 +33,42 @@ class OlmOperatorParams(BusyParams, LockParams, StateParams):
     install_mode: t.Literal["OwnNamespace", "AllNamespaces"] | None
     approve: t.Literal["install", "upgrade", "never"]
     approval: t.Literal["Automatic", "Manual"]
-    until: t.Literal["approved", "installed"]
     allow_csvs: list[str]
     adopt: t.Literal["report", "take"]
     driver_change: t.Literal["ask", "pin", "allow"]
     gpu_models: t.NotRequired[list[str]]
+
+
+class _Params(_Options, LockParams, StateParams):
+    """The other options. grace: seconds for which a catalogue may be away."""
+
+    until: t.Literal["foreseen", "requested", "approved", "installed"]
     grace: float
     force: bool
     remove_crds: bool
+
+
+class OperatorParams(_Params):
+    """The options of one operator."""
+
+    name: str
+    namespace: str
+
+
+class OperatorEntry(_Options):
+    """An entry of operators."""
+
+    name: str
+    namespace: str
+    wait_timeout: int | None
+
+
+class OlmOperatorParams(_Params):
+    """The options of olm_operator. operators: instead of name and namespace."""
+
+    operators: list[OperatorEntry] | None
+    name: str | None
+    namespace: str | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +100,7 @@ class Ask:
         return self.csv or (self.head if self.approve == UPGRADE else "")
 
 
-def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | None) -> Ask:
+def ask(params: OperatorParams, live: KubeObject | None, offer: KubeObject | None) -> Ask:
     """Return what the task asks for, from its parameters, the existing Subscription and the package.
 
     Without an offer (the package) nothing needs an approval.
@@ -131,18 +157,18 @@ def refuse_unreachable(asked: Ask, live: KubeObject | None, offer: KubeObject) -
     )
 
 
-def becomes_automatic(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+def becomes_automatic(live: KubeObject | None, params: OperatorParams) -> bool:
     """Return True if the task lets OLM approve what it may not approve yet."""
     now = ((live or {}).get("spec") or {}).get("installPlanApproval")
     return params["approval"] == AUTOMATIC and live is not None and now != AUTOMATIC
 
 
-def leads_on(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+def leads_on(live: KubeObject | None, params: OperatorParams) -> bool:
     """Return True if a change of the Subscription can lead to an upgrade: the task or OLM approves it."""
     return params["approve"] == UPGRADE or becomes_automatic(live, params)
 
 
-def refuse_contradiction(params: OlmOperatorParams) -> None:
+def refuse_contradiction(params: OperatorParams) -> None:
     """Raise InputError for options that need InstallPlans to wait for the task."""
     if params["approval"] != AUTOMATIC:
         return
@@ -158,7 +184,7 @@ def refuse_contradiction(params: OlmOperatorParams) -> None:
             )
 
 
-def is_installed(live: KubeObject | None, params: OlmOperatorParams) -> bool:
+def is_installed(live: KubeObject | None, params: OperatorParams) -> bool:
     """Return True if the wanted Subscription and CSV are installed: the catalogue is not needed then."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
     same = (

@@ -14,7 +14,7 @@ from .._core.ownership import owned
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import csv as olm_csv, helm_values, operators as olm_steps, subscription as olm_subscription
-from .._olm.subscription import OlmOperatorParams
+from .._olm.subscription import OperatorParams
 from . import channels, order, way as olm_way
 from .order import Wish
 from .params import OperatorUpgradeParams
@@ -127,7 +127,7 @@ def ask_of(job: Job, stop: Stop, params: OperatorUpgradeParams) -> olm_subscript
     return olm_subscription.ask(olm_params(job, stop, params), job.live, job.offer)
 
 
-def olm_params(job: Job, stop: Stop, params: OperatorUpgradeParams) -> OlmOperatorParams:
+def olm_params(job: Job, stop: Stop, params: OperatorUpgradeParams) -> OperatorParams:
     """Return the options of olm_operator for one stop."""
     spec = job.live["spec"]
     return {

@@ -192,3 +192,18 @@ def test_a_result_has_the_seconds_of_its_waits_if_it_waited(server: FakeServer) 
 
     assert run(ensure)["waited"] == 2.5
     assert "waited" not in run(lambda _api, _params: {})
+
+
+def test_a_task_that_only_foresees_writes_nothing_and_is_no_change(server: FakeServer) -> None:
+    def ensure(api: Api, _params: t.Any) -> t.Any:
+        api.apply(MAP)
+        return {"checks": api.check_mode}
+
+    result = module.execute("m", ensure, {"until": "foreseen"}, check_mode=False, diff=False)
+    assert (result["changed"], result["checks"], server.objects) == (False, True, {})
+    assert [one["action"] for one in result["foreseen"]] == ["create"]
+
+
+@pytest.mark.parametrize(("until", "waits"), [("requested", False), ("approved", True)])
+def test_a_task_that_only_requests_waits_for_nothing(until: str, waits: bool) -> None:
+    assert module.connect({"until": until}, "m").wait_wanted is waits

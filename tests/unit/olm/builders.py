@@ -9,9 +9,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     subscription as olm_subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import (
-    OlmOperatorParams,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscription import OperatorParams
 
 Object = dict[str, t.Any]
 V1, V2 = "nfd.v1.0.0", "nfd.v1.1.0"
@@ -98,8 +96,8 @@ RESOLUTION = condition(
 )
 
 
-def params(**given: t.Any) -> OlmOperatorParams:
-    plain: OlmOperatorParams = {
+def params(**given: t.Any) -> OperatorParams:
+    plain: OperatorParams = {
         "state": "present",
         "wait": True,
         "wait_timeout": 1800,
@@ -124,4 +122,4 @@ def params(**given: t.Any) -> OlmOperatorParams:
         "force": False,
         "remove_crds": False,
     }
-    return t.cast(OlmOperatorParams, {**plain, **given})
+    return t.cast(OperatorParams, {**plain, **given})

@@ -83,6 +83,7 @@ STEPS = {
     "_olm/helm_values",
     "_olm/operators",
     "_olm/removal_steps",
+    "_olm/several",
     "_olm/unpack",
     *(f"_monitoring/{one}" for one in ("querier", "steps")),
     *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "truth")),
