@@ -1,38 +1,111 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The order in which enable_gpus.yml asks for everything, and what early entry points ask for."""
+"""The order in which enable_gpus.yml checks everything and asks for everything before its first role."""
 
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
-from unit.test_playbooks import ROLES, options_of, play, specs
+from unit.rules.role_tasks import ROOT, Passed, read, rendered
+from unit.test_playbooks import ROLES, options_of, play, run_by, specs
 
-EARLY: t.Final = ("request", "approve", "install")
+Data = dict[str, t.Any]
+(PLAY,) = read(ROOT / "playbooks/enable_gpus.yml")
+ALL: t.Final = ("node_feature_discovery", "nvidia_network_operator", "gpu_operator", "gpu_policy")
+SHARED: t.Final = {"sharing": {"time_slicing": {"replicas": 2}}}
+
+
+def going_through(name: str, installed: str, **user: t.Any) -> list[str]:
+    """Return the roles that a task goes through. installed: a letter for each of ALL, - if it is new."""
+    (task,) = [task for task in PLAY["pre_tasks"] if task["name"] == name]
+    roles: list[str] = rendered(Passed("", "", "", task["loop"], {}), results(installed, **user))
+    return roles
+
+
+def results(installed: str, **user: t.Any) -> Data:
+    """Return what a run has after its checks, with the variables of its user."""
+    found = [{"operator": {"csv": letter.strip("-") or None}} for letter in installed]
+    return {
+        "nvidia_network_operator_nic_cluster_policy": {"a": "b"},
+        "gpu_policy_queue_operator": True,
+        "gpu_operators_foreseen": {"operators": found, "foreseen": [{"action": "create"}]},
+        "gpu_operators_result": {"operators": []},
+        "gpu_sharing_pools": [],
+        **user,
+    }
 
 
 def test_everything_is_asked_for_after_the_last_refusal_and_before_the_first_wait() -> None:
-    """The order of the entry points; every role with one of them is asked."""
-    points = [
-        (one["name"].rpartition(".")[2], one["tasks_from"])
-        for one in (task.get("ansible.builtin.import_role") for task in play("enable_gpus")["pre_tasks"])
-        if one
+    order = [task["name"].partition(" ")[0] for task in PLAY["pre_tasks"]]
+    assert order == sorted(order, key=("Plan", "Check", "Ask", "Set", "Validate").index)
+    asks = [task["name"] for task in PLAY["pre_tasks"] if task["name"].startswith("Ask")]
+    assert asks[1] == "Ask for the machines", "they take longest; a profile comes before its label"
+
+
+@pytest.mark.parametrize("installed", ["xxxx", "----", "x--x"])
+def test_every_preflight_of_a_role_runs_before_the_first_role(installed: str) -> None:
+    """The dry run of a custom resource needs its operator; the operators have a task of their own."""
+    asked = [
+        role
+        for name in ("Check what the roles would do", "Check what the roles would do to installed operators")
+        for role in going_through(name, installed)
     ]
-    stages = [point.partition("_")[0] for _role, point in points]
-    assert stages == sorted(stages, key=("preflight", *EARLY).index)
-    asked = [(role, point) for role, point in points if point in EARLY]
-    assert sorted(asked) == sorted((role, point) for role in ROLES for point in specs(role) if point in EARLY)
-    assert asked[0] == ("gpu_node_pool", "request"), "machines take longest"
+    roles = run_by(play("enable_gpus"))
+    assert set(ROLES) - roles == {"gpu_monitoring"}, "its playbook has no other role that writes before it"
+    new = {role for role, letter in zip(ALL[:3], installed, strict=False) if letter == "-"}
+    assert sorted(asked) == sorted(role for role in roles - new if "preflight" in specs(role))
 
 
-@pytest.mark.parametrize("role", [role for role in ROLES if "install" in specs(role)])
-def test_the_early_steps_ask_for_the_same_operator_and_stack_as_the_later_one(role: str) -> None:
-    for module in ("olm_operator", "special_resource", "nfd_labels"):
-        for phase in EARLY:
-            later = options_of(role, module, "present")
-            for early in options_of(role, module, phase):
-                assert {**early, "wait": 0, "until": 0}.keys() - later[0].keys() <= {"wait", "until"}
-                same = {key: value for key, value in early.items() if key not in ("wait", "until")}
-                assert same.items() <= later[0].items()
+def test_installed_operators_are_asked_only_if_something_is_to_be_written() -> None:
+    name = "Check what the roles would do to installed operators"
+    found = {"operators": [{"operator": {"csv": "x"}}] * 4, "foreseen": [{"action": "keep"}]}
+    assert going_through(name, "", gpu_operators_foreseen=found) == []
+    claims = going_through(name, "", gpu_operators_foreseen=found, gpu_operator_backend="dra")
+    assert claims == ["gpu_operator"], "claims depend on the cluster's release"
+
+
+@pytest.mark.parametrize(
+    ("installed", "asked"), [("xxxx", []), ("x-x-", ["nvidia_network_operator"]), ("----", [*ALL[:3]])]
+)
+def test_only_new_operators_get_their_custom_resource_early(installed: str, asked: list[str]) -> None:
+    name = "Ask for the custom resources of the operators"
+    assert going_through(name, installed) == asked
+    shared = going_through(name, installed, gpu_sharing_pools=[SHARED])
+    assert shared == (["gpu_sharing"] if "gpu_operator" in asked else []) + asked
+    assert going_through(name, installed, gpu_operators_result={"skipped": True}) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "installed", "asks"),
+    [
+        (("all",), "-x--", True),
+        (["all"], "-x--", True),
+        (["all"], "xxxx", False),
+        (["preflight", "gpu_operator"], "----", False),
+    ],
+)
+def test_only_a_run_of_all_tags_asks_for_the_operators_of_all_roles(
+    tmp_path: Path, tags: t.Sequence[str], installed: str, asks: bool
+) -> None:
+    """ansible_run_tags is a list before ansible-core 2.19, and a tuple since."""
+    (task,) = [task for task in PLAY["pre_tasks"] if task["name"] == "Ask for the operators"]
+    file = tmp_path / "condition.yml"
+    file.write_text(f"asks: >-\n  {{{{ {task['when']} }}}}\n")
+    condition = Passed("", "", "", read(file)["asks"], {})
+    assert rendered(condition, results(installed, ansible_run_tags=tags)) is asks
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if options_of(role, "olm_operator", "present")])
+def test_a_role_and_the_playbook_ask_for_the_same_operator(role: str) -> None:
+    """Both take it from one variable of the role, so an option goes to the module in one place."""
+    (options,) = options_of(role, "olm_operator", "present")
+    (entry,) = options["operators"]
+    variable = entry.strip("{ }")
+    operators = read(ROOT / "playbooks/gpu_variables/vars/main/operators.yml")["__gpu_operators"]
+    assert operators[role] == entry
+    assert operators.keys() == set(ALL)
+    asked = read(ROOT / f"roles/{role}/vars/main.yml")[variable]
+    assert asked.keys() >= {"name", "namespace", "channel", "csv", "source", "approve", "approval", "adopt"}

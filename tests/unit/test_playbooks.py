@@ -72,6 +72,13 @@ def steps(of: Data) -> t.Iterator[Data]:
                 yield from read(PLAYBOOKS / imported)
 
 
+def in_tasks(of: Data) -> t.Iterator[str]:
+    """Yield the variables that tasks set for themselves, those of loops too."""
+    for task in steps(of):
+        yield from task.get("vars", ())
+        yield from [task["loop_control"]["loop_var"]] if "loop_var" in task.get("loop_control", {}) else []
+
+
 def files(of: Data) -> Data:
     """Return the variables that the play gets from the role for them, {} without that role."""
     if VARIABLES not in listed(of):
@@ -112,6 +119,11 @@ def run_by(of: Data) -> set[str]:
     return {*listed(of), *imported, *compared} - {VARIABLES, "{{ __gpu_role }}"}
 
 
+def private() -> set[str]:
+    """Return the variables of the roles that nobody sets."""
+    return {name for path in (ROOT / "roles").glob("*/vars/main.yml") for name in read(path)}
+
+
 def role_variables(roles: t.Iterable[str]) -> set[str]:
     return {name for role in roles for name in specs(role)["main"]["options"]}
 
@@ -128,9 +140,11 @@ def registered() -> set[str]:
 def asked(name: str) -> set[str]:
     """Variables that a playbook reads and only its user can set, those of its roles left out."""
     of = play(name)
-    own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
+    own = {*of["vars"], *files(of), *in_tasks(of)}
     left = [{key: one for key, one in defaults(role).items() if key not in of["vars"]} for role in run_by(of)]
-    used = names([of, list(steps(of)), files(of), *left])
+    # Of the shared variables a playbook reads only those that it needs.
+    shared = names(files(of)) - role_variables(ROLES) - private()
+    used = names([of, list(steps(of)), *left]) | shared
     return used - own - registered() - role_variables(run_by(of)) - ANSIBLE
 
 
@@ -155,7 +169,7 @@ def test_the_guide_has_every_variable_and_no_other(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_variable_is_ours_by_name(name: str) -> None:
     of = play(name)
-    own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
+    own = {*of["vars"], *files(of), *in_tasks(of)}
     private = own - role_variables(ROLES) - {"ansible_python_interpreter"}
     assert [one for one in private if not one.startswith("__gpu_")] == []
     assert [one for one in asked(name) if not one.startswith("gpu_")] == []
@@ -213,23 +227,10 @@ def test_the_plan_becomes_inputs_of_roles_in_one_place() -> None:
         text = path.read_text()
         set_here = set(re.findall(r"^\s*[-{\s]*(?:vars: \{)?(\w+):", text, re.MULTILINE)) & variables
         if path.stem != "role_inputs":
-            assert {name for name in set_here if not name.endswith("_state")} == ALLOWED.get(path.stem, set())
+            stages = ("_state", "_until", "_keep_operator", "_keep_queue_operator")
+            assert {name for name in set_here if not name.endswith(stages)} == ALLOWED.get(path.stem, set())
         restated = re.findall(r"\b(\w+) \| default\((?!omit\))", text)
         assert set(restated) & variables == set(), path
-
-
-def test_every_preflight_of_a_role_runs_before_the_first_role() -> None:
-    found = [
-        task["ansible.builtin.import_role"]
-        for task in play("enable_gpus")["pre_tasks"]
-        if "ansible.builtin.import_role" in task
-    ]
-    found = [one for one in found if one["tasks_from"].startswith("preflight")]
-    asked = [(one["name"].rpartition(".")[2], one["tasks_from"]) for one in found]
-    roles = run_by(play("enable_gpus"))
-    assert set(ROLES) - roles == {"gpu_monitoring"}, "its playbook has no other role that writes before it"
-    points = [(role, point) for role in roles for point in specs(role) if point.startswith("preflight")]
-    assert sorted(asked) == sorted(points)
 
 
 def options_of(role: str, module: str, phase: str) -> list[Data]:
@@ -239,12 +240,38 @@ def options_of(role: str, module: str, phase: str) -> list[Data]:
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if "preflight" in specs(role)])
-def test_a_preflight_looks_where_the_later_step_does(role: str) -> None:
+def test_a_preflight_is_a_dry_run_of_the_later_step(role: str) -> None:
     """On a disconnected cluster catalogues have names of their own, which the user sets once for both."""
-    operators = functools.partial(options_of, role, "olm_operator")
-    for asked, installed in zip(operators("preflight"), operators("present"), strict=True):
-        assert {key: value for key, value in asked.items() if key != "wait"}.items() <= installed.items()
-        assert asked.keys() >= {"name", "namespace", "channel", "csv", "source"}
+    for task in read(ROOT / f"roles/{role}/tasks/preflight.yml"):
+        assert task["check_mode"] is True
+        if task.get("ansible.builtin.import_tasks") == "present.yml":
+            assert task["vars"] == {f"{role}_until": "foreseen"}
+            continue
+        assert task["changed_when"] is False
+        (module,) = [name.rpartition(".")[2] for name in task if name.startswith("accelerators.openshift.")]
+        (later,) = options_of(role, module, "present")
+        (foreseen,) = options_of(role, module, "preflight")
+        assert {key: value for key, value in foreseen.items() if key != "wait"}.items() <= later.items()
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if "preflight" in specs(role)])
+def test_a_dry_run_never_counts_as_a_change(role: str) -> None:
+    """Each task of present.yml that a preflight runs says so; olm_operator does by `until`."""
+    for task in read(ROOT / f"roles/{role}/tasks/present.yml"):
+        options: Data = next((value for key, value in task.items() if key.startswith("accelerators.")), {})
+        if "import_tasks: present.yml" not in (ROOT / f"roles/{role}/tasks/preflight.yml").read_text():
+            continue
+        skipped = f"{role}_until != 'foreseen'" in str([task.get("when"), task.get("loop")])
+        told = str(options.get("until", "")).startswith("{{ 'foreseen' if ")
+        stated = str(task.get("changed_when", "")).startswith(f"{role}_until != 'foreseen' and ")
+        assert skipped or told or stated or task.get("changed_when") is False, task["name"]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_task_of_a_role_never_overrules_the_check_mode_of_a_play(role: str) -> None:
+    """A template or false would make drift.yml write, whose play has check_mode."""
+    tasks = [task for path in (ROOT / f"roles/{role}/tasks").glob("*.yml") for task in read(path)]
+    assert [task["name"] for task in tasks if task.get("check_mode", True) is not True] == []
 
 
 def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:

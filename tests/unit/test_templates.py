@@ -115,14 +115,15 @@ def test_pools_without_an_image_of_their_own_get_that_of_the_role(image: str) ->
     ("results", "written"),
     [
         ({}, []),
-        ({"gpu_node_pool_foreseen": {"skipped": True}, "gpu_policy_preflight_result": {"skipped": True}}, []),
+        ({"gpu_node_pool_foreseen": {"skipped": True}, "gpu_policy_result": {"skipped": True}}, []),
         ({"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "keep", "object": 1}]}]}}, []),
         (
             {"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "change", "object": 1}]}]}},
             [1],
         ),
-        ({"gpu_policy_preflight_result": {"foreseen": [{"action": "make", "object": 2}]}}, [2]),
-        ({"nvidia_network_operator_foreseen": {"foreseen": [{"action": "make", "object": 3}]}}, [3]),
+        ({"gpu_policy_result": {"foreseen": [{"action": "make", "object": 2}]}}, [2]),
+        ({"nvidia_network_operator_result": {"foreseen": [{"action": "make", "object": 3}]}}, [3]),
+        ({"gpu_operators_foreseen": {"foreseen": [{"action": "make", "object": 4}]}}, [4]),
     ],
 )
 def test_what_the_first_checks_foresee(results: dict[str, t.Any], written: list[int]) -> None:
@@ -236,13 +237,16 @@ def test_no_later_role_waits_for_a_pool_whose_tuning_failed(role: str) -> None:
 def test_a_role_goes_on_while_the_stack_of_one_pool_is_ready(
     tmp_path: Path, role: str, go_on: bool, ready: bool, fails: bool
 ) -> None:
+    """A dry run, and a task that only asks, never go on."""
     (task,) = [one for one in read(f"roles/{role}/tasks/present.yml") if "failed_when" in one]
     assert task["accelerators.openshift.special_resource"]["go_on"] == f"{{{{ {role}_go_on }}}}"
     result = {"failed": True, "special_resource": {"pools": [PART | {"ready": ready}]}}
     variables = {**read(f"roles/{role}/vars/main.yml"), f"{role}_result": result, f"{role}_go_on": go_on}
+    stages = {"ready": fails, "requested": True, "foreseen": True}
     file = tmp_path / "condition.yml"
     file.write_text(f"fails: >-\n  {{{{ {task['failed_when']} }}}}\n")
-    assert templated(read(str(file))["fails"], variables) is fails
+    for until, is_failure in stages.items():
+        assert templated(read(str(file))["fails"], {**variables, f"{role}_until": until}) is is_failure
 
 
 @pytest.mark.parametrize(

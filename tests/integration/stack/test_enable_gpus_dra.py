@@ -87,7 +87,7 @@ def test_from_nothing_to_a_program_on_every_gpu(cluster: Cluster, enabled: Run) 
 
 
 def test_the_quota_is_proven(enabled: Run) -> None:
-    (quota,) = result(enabled, "Cap the GPUs of namespaces")["quotas"]
+    (quota,) = result(enabled, "Cap the GPUs of namespaces (ready)")["quotas"]
     assert quota["resources"] == {COUNTED: {"hard": "4", "used": "0"}}
     assert (
         f"exceeded quota: gpu-quota, requested: {COUNTED}=5, used: {COUNTED}=0, limited: {COUNTED}=4"
@@ -258,7 +258,7 @@ def test_removal_and_the_other_stack_in_the_way(
     )
     refused = playbook.playbook("enable_gpus", **GIVEN)
     assert (refused.failure["code"], audit.writes(*refused.tasks)) == ("GPU-CP-CONFLICT", [])
-    assert refused.failure.name == "preflight | Dry-run the stack of GPUs that pods claim"
+    assert refused.failure.name == "present | Bring the GPU stack to every node of the pools (foreseen)"
 
 
 POLICY: t.Final[Data] = {

@@ -31,7 +31,7 @@ def test_the_other_pool_is_enabled_and_the_run_fails_at_its_end(cluster: Cluster
     for words in ("1 of 2 pools", "big: MACH-CAPACITY", "remove_pool.yml -e gpu_pool=NAME"):
         assert words in run.failure["msg"]
     done = {task.name.rpartition(" | ")[2]: task for task in run.tasks if not task.skipped}
-    stack = done["Bring the GPU stack to every node of the pools"]["special_resource"]
+    stack = done["Bring the GPU stack to every node of the pools (ready)"]["special_resource"]
     assert [node["pool"] for node in stack["nodes"]] == ["demo", "demo"]
     (quota,) = cluster.client.list("v1", "resourcequotas", POOLS[0]["quota"][0]["namespace"])
     assert quota["metadata"]["name"] == "gpu-quota"

@@ -66,16 +66,13 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
     assert len(policies(cluster)) == 1
     assert client.list("v1", "pods", "gpu-validation") == []
     assert sorted(task.name.rpartition(" : ")[2] for task in whole.tasks if task.changed) == [
-        "approve | Approve the operator's InstallPlan",
-        "approve | Approve the operator's InstallPlan",
-        "install | Ask the operator for the GPU stack",
-        "install | Create the instance",
-        "present | Cap the GPUs of namespaces",
+        "Ask for the operators",
+        "present | Bring the GPU stack to every node of the pools (requested)",
+        "present | Cap the GPUs of namespaces (ready)",
+        "present | Create the instance, expect the labels of GPUs (requested)",
         "present | Create the priority classes",
         "present | Run a CUDA program on every node of the pools",
         "present | Wait until every machine is a ready node",
-        "request | Ask OLM for the operator",
-        "request | Ask OLM for the operator",
         "request | Ask for the machines of all pools",
     ]
 

@@ -99,9 +99,21 @@ def _of_tasks(where: str, tasks: t.Sequence[Data], of_play: Data | None = None) 
             Passed(where, action.removeprefix(PREFIX), option, template, local)
             for action, options in task.items()
             if action.startswith(PREFIX)
-            for option, template in options.items()
+            for option, template in _options(where, options).items()
         ]
     return found
+
+
+def _options(where: str, options: Data) -> Data:
+    """Return the options of a task, and those of an operator that a variable of the role has.
+
+    The list of a playbook has the same variables.
+    """
+    operators = options.get("operators")
+    plain = {option: value for option, value in options.items() if option != "operators"}
+    if where not in ROLES:
+        return plain if "__gpu_operators" in str(operators) else options
+    return plain | (defaults(where)[operators[0].strip("{ }")] if operators else {})
 
 
 def rendered(one: Passed, user: t.Mapping[str, t.Any]) -> t.Any:
