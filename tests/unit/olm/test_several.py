@@ -159,4 +159,4 @@ def test_all_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_entry_has_the_options_of_a_task_with_one_operator() -> None:
     (entry,) = t.cast(list[Object], asked(operators=[OPERATORS[0]])["operators"])
-    assert entry.keys() - checked("olm_operator", OPERATORS[0]).keys() == set()
+    assert entry.keys() - checked("olm_operator", t.cast(Object, OPERATORS[0])).keys() == set()

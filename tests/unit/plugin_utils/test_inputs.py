@@ -149,10 +149,12 @@ def test_a_playbook_names_what_it_needs(playbook: str, given: Data, added: str) 
 
 @pytest.mark.parametrize("key", ["ansible_run_tags", "ansible_skip_tags"])
 def test_a_misspelt_tag_is_refused(key: str) -> None:
+    wrong: Data = {key: ["gpu_polcy"]}
+    right: Data = {key: ["all", "gpu_policy", "preflight", "mine"]}
     with pytest.raises(InputError) as raised:
-        check({}, **{key: ["gpu_polcy"]})
+        check({}, **wrong)
     assert "no task has this tag (did you mean gpu_policy?)" in raised.value.message
-    check({}, **{key: ["all", "gpu_policy", "preflight", "mine"]})
+    check({}, **right)
 
 
 def test_a_users_name_is_found_through_the_variables_of_the_playbook() -> None:
