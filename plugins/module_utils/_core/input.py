@@ -41,10 +41,11 @@ class Problems:
     def add(self, code: str, path: str, message: str = "", remedy: str = "", **named: object) -> None:
         """Add a problem unless it is there already: several candidates may inherit it from their pool.
 
-        Without a message, it has the code's text, with the facts in C(named).
+        Without a message, it has the code's text after C({path}: ), with the facts in C(named).
         """
         if not message:
-            message, remedy = text_of(code, **named)[1:]
+            _code, message, remedy = text_of(code, path=path, **named)
+            message = message.removeprefix(f"{path}: ")
         found = Problem(code, path.lstrip("."), message, remedy)
         if found not in self.found:
             self.found.append(found)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import node as node_facts, shown as node_shown
@@ -65,7 +65,7 @@ def node_name(machine: Machine) -> str:
 
 
 def remedy_of(code: str, machine: Machine) -> str:
-    return provider_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
+    return text_of(code, namespace=machine["metadata"].get("namespace", ""), name=name(machine)).remedy
 
 
 def seconds_since(stamp: str, now: float) -> float:
@@ -168,9 +168,9 @@ def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) ->
     if not node_facts.is_ready(node):
         return pending(
             "NodeNotReady",
-            f"node {node_facts.name(node)} is {node_shown.why_not_ready(node)}",
-            code="MACH-NODE-NOT-READY",
-            remedy=f"Run `oc describe node {node_facts.name(node)}`.",
+            **text_of(
+                "MACH-NODE-NOT-READY", node=node_facts.name(node), why=node_shown.why_not_ready(node)
+            )._asdict(),
             details=(
                 f"{line}, node {node_facts.short(node_facts.name(node))} {node_shown.why_not_ready(node)}",
             ),
@@ -230,14 +230,9 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
             state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
         )
     if state == "Provisioned":
-        remedy = f"Run `oc get csr`, then check {machine_trouble.console(machine)}."
-        message = (
-            f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not "
-            "joined as a node yet"
-        )
-        return pending(
-            "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
-        )
+        since, console = _since(machine_trouble.phase_since(machine)), machine_trouble.console(machine)
+        text = text_of("MACH-NO-NODE", machine=name(machine), also=since, console=console)
+        return pending("NoNode", **text._asdict(), details=(f"{line}, not a node yet",))
     remedy = (
         "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller`; "
         "OpenStack reports a full quota only there."

@@ -8,6 +8,7 @@ import re
 import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG
+from .._core.errors import text_of
 from .._core.objects import KubeObject
 from .._core.ownership import CANDIDATE, pool_label
 from .._core.readiness import Readiness, failed, ready
@@ -206,15 +207,11 @@ def held_by(machine_set: t.Mapping[str, t.Any]) -> str:
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
     """Return failed if the set is being deleted or has an error; else Machines and Nodes decide."""
     if since := machine_set["metadata"].get("deletionTimestamp"):
-        text = f"machine set {name_of(machine_set)} has been in deletion since {since}{held_by(machine_set)}"
-        return failed(
-            "Deleting",
-            text,
-            code="MACH-SET-DELETED",
-            remedy=f"Wait until `oc get machineset {name_of(machine_set)} -n "
-            f"{machine_set['metadata'].get('namespace', '')}` finds nothing, then run again.",
-            details=(text,),
+        space, held = machine_set["metadata"].get("namespace", ""), held_by(machine_set)
+        found = text_of(
+            "MACH-SET-DELETED", name=name_of(machine_set), namespace=space, since=since, also=held
         )
+        return failed("Deleting", **found._asdict(), details=(found.message,))
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
         text = (

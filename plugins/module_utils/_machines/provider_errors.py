@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors of cloud providers: their stable codes, their remedies, and whether another zone can help."""
+"""Errors of cloud providers: their stable codes, and whether another zone can help."""
 
 from __future__ import annotations
 
@@ -89,60 +89,7 @@ WHOLE_CANDIDATE: t.Final = frozenset(
     ("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE")
 )
 
-_DELETE: t.Final = (
-    "then run `oc delete machine -n {namespace} {name}` if the Machine still exists. Pods on its node, if it "
-    "has one, end."
-)
-_AGAIN: t.Final = (
-    "Run `oc delete machine -n {namespace} {name}`; its machine set then makes a new one. With health in the "
-    "pool, a health check deletes such a Machine. Pods on its node, if it has one, end."
-)
-_REMEDIES: t.Final = {
-    RESERVATION: (
-        "Correct market in the pool: the reservation must be active, be in this zone, have this instance "
-        "type, and have free instances."
-    ),
-    "MACH-SUBNET": "Free addresses in the zone's subnet, or use another zone.",
-    "MACH-FORBIDDEN": (
-        f"Give the Machine API's cloud credentials the permission that the text names, {_DELETE}"
-    ),
-    "MACH-IMAGE": f"Correct image, or the image of the worker machine set that was copied, {_DELETE}",
-    "MACH-USER-DATA": f"Correct the secret that userDataSecret of the machine set names, {_DELETE}",
-    "MACH-TYPE": (
-        "Use an instance type that the provider has in this region; the lookup "
-        "accelerators.openshift.gpu_instance_types lists them."
-    ),
-    "MACH-QUOTA": (
-        "Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, "
-        f"or P, instances), {_DELETE}"
-    ),
-    "MACH-UNSUPPORTED": (
-        "Use a zone that offers this instance type to this account, or another type in the pool's candidates."
-    ),
-    "MACH-SPOT-PRICE": "Raise market.max_price, or remove it: then the limit is the on-demand price.",
-    HOST: (
-        "Run `oc get baremetalhost -n {namespace}`; hostSelector must match a host that is available, has no "
-        "error and has no consumer."
-    ),
-    "MACH-NO-GPU": f"Correct nutanix.gpus, or free a GPU in Prism, {_DELETE}",
-    LOST: _AGAIN,
-    RECLAIMED: f"{_AGAIN} The provider does not reclaim on_demand machines.",
-    CAPACITY: (
-        "Add another zone or instance type to the pool's candidates, use a capacity reservation, or run "
-        "again later."
-    ),
-    SILENT: (
-        "Run `openstack quota show --usage` and raise the quota, or use another candidate. `oc logs -n "
-        "{namespace} deployment/machine-api-controllers -c machine-controller` has Nova's answer."
-    ),
-    OTHER: f"Correct what the provider's text names (instance type, zone, image), {_DELETE}",
-}
-
 
 def code_of(text: str) -> str:
     """Return the stable code for a provider's text."""
     return next((code for code, pattern in _TEXTS if pattern.search(text)), OTHER)
-
-
-def remedy_of(code: str, namespace: str, name: str) -> str:
-    return _REMEDIES[code].format(namespace=namespace, name=name)

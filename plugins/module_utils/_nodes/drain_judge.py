@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, failed, pending, ready
 from . import node as node_facts
@@ -180,9 +180,7 @@ class Emptied:
             return None
         return failed(
             "Uncordoned",
-            f"{', '.join(gone)} became schedulable during the drain, so the drain stopped",
-            code="NODE-UNCORDONED",
-            remedy="Find out who ran `oc adm uncordon`, then run again.",
+            **text_of("NODE-UNCORDONED", nodes=", ".join(gone))._asdict(),
         )
 
     def _new_work(self, left: t.Sequence[KubeObject]) -> Readiness | None:
@@ -199,11 +197,7 @@ class Emptied:
             return None
         return failed(
             "NewWork",
-            f"{number_of(len(came), 'pod')} with GPUs came to the nodes after this task had looked for such "
-            f"pods, and on_busy: fail does not allow their eviction: {self._listed(came)}",
-            code=NEW_WORK,
-            remedy="Wait until they have ended and run again, or set gpu_on_busy: drain, which ends them, or "
-            "gpu_on_busy: wait (module option on_busy).",
+            **text_of(NEW_WORK, pods=number_of(len(came), "pod"), listed=self._listed(came))._asdict(),
             details=tuple(sorted(map(self._line, came))),
         )
 

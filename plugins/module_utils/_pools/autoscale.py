@@ -57,10 +57,8 @@ def check(
         problems.add(
             "POOL-ACCELERATOR",
             f"{path}.accelerator",
-            f"no GPU limit of the ClusterAutoscaler has type {label!r}: the autoscaler would not "
-            "count these nodes as GPU nodes.",
-            f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
-            f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
+            label=label,
+            known=", ".join(sorted(limits)) or "those (there is none)",
         )
 
 

@@ -68,8 +68,7 @@ def _nodes(pools: t.Sequence[Description], name: str, problems: Problems) -> Non
                 problems.add(
                     "POOL-OVERLAP",
                     f"{name}[{index}].existing.node_selector",
-                    f"also matches the nodes of pool {other.get('name')} ({name}[{other_index}]).",
-                    "Make the selector narrower, so that each node belongs to one pool.",
+                    pool=f"{other.get('name')} ({name}[{other_index}])",
                 )
 
 
@@ -106,9 +105,9 @@ def _strategies(pools: t.Sequence[Description], name: str, problems: Problems) -
             problems.add(
                 "POOL-CLUSTER-WIDE",
                 path,
-                f"{wanted!r} differs from {found[first]!r} of {first}, but a ClusterPolicy has this "
-                "setting once for all pools.",
-                "Give both pools the same value.",
+                value=repr(wanted),
+                other=repr(found[first]),
+                first=first,
             )
 
 

@@ -151,21 +151,11 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
         near = (
             difflib.get_close_matches(field.rpartition(".")[2], _names(platform.SHAPE), 1) if platform else []
         )
-        remedy = f"Did you mean {near[0]}? " if near else ""
-        problems.add(
-            "POOL-PROVIDER-FIELD",
-            f"{path}.{field}",
-            "is not a field of this platform's machines; the API would ignore it.",
-            f"{remedy}Correct or remove it.",
-        )
+        hint = f"Did you mean {near[0]}? " if near else ""
+        problems.add("POOL-PROVIDER-FIELD", f"{path}.{field}", also=hint)
     for field, option in _SAID_BY.get(platform.KEY, {}).items() if platform else ():
         if at(patch, field) is not None:
-            problems.add(
-                "POOL-PROVIDER-VALUE",
-                f"{path}.{field}",
-                f"is set by {option} of the pool, which later steps read.",
-                f"Remove it, and set {option}.",
-            )
+            problems.add("POOL-PROVIDER-VALUE", f"{path}.{field}", option=option)
 
 
 def _names(shape: t.Any) -> set[str]:

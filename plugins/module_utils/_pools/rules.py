@@ -219,13 +219,7 @@ def _taints(pool: Description, path: str, problems: Problems) -> None:
             )
         seen.add(mark)
         if taint.get("effect") == "NoExecute":
-            problems.add(
-                "POOL-TAINT",
-                f"{where}.effect",
-                "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never "
-                "be labelled, and no operand would run on them.",
-                "Use NoSchedule.",
-            )
+            problems.add("POOL-TAINT", f"{where}.effect")
 
 
 def _sharing(pool: Description, path: str, problems: Problems) -> None:
@@ -272,10 +266,4 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
                 "Write limit_range: {cpu: 500m, memory: 2Gi}.",
             )
         if has_names and "gpus" in quota:
-            problems.add(
-                "POOL-QUOTA-RENAMED",
-                f"{where}.gpus",
-                "counts one resource, but the pool's devices have several names.",
-                "Use hard with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or sharing "
-                "that gives them one name.",
-            )
+            problems.add("POOL-QUOTA-RENAMED", f"{where}.gpus")

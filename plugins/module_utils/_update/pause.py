@@ -145,13 +145,11 @@ def refuse_not_begun(found: t.Iterable[Member], cluster: KubeObject | None) -> N
     now = release.current(cluster or {})
     early = [one for one in found if one.is_paused and release.is_before(now, version(one))]
     if early:
-        titles, wanted = ", ".join(one.title for one in early), version(early[0])
         raise AcceleratorError(
             "UPDATE-NOT-BEGUN",
-            f"MachineConfigPool {titles} waits for {wanted}, and the cluster still has {now}: once released, "
-            "its nodes would be updated together with all others. Nothing was changed.",
-            f"Run `oc adm upgrade --to={wanted}` first. If there will be no update, set "
-            "gpu_update_cancelled: true (module option cancelled).",
+            pools=", ".join(pool.title for pool in early),
+            release=version(early[0]),
+            current=now,
         )
 
 

@@ -207,6 +207,7 @@ def named_facts(tree: ast.AST) -> t.Iterator[tuple[ast.expr, str, set[str] | Non
             known = 2 if is_problem(node) else 1
             is_text = called(node) in CLASSES or called(node) == "text_of" or is_problem(node)
             keywords = {str(keyword.arg) for keyword in node.keywords}
+            keywords |= {"path"} if is_problem(node) else set()
             if is_text and code.value in CODES:
                 own = len(node.args) > known or "message" in keywords
                 yield node, str(code.value), None if own else keywords - NO_FACTS

@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+# A judge's message is a part of a sentence: it begins with a word in lower case and has no full stop.
+_PART: t.Final = re.compile(r"[a-z]+ ")
 _FACT: t.Final = re.compile(r"\{(\w+)\}")
 # A name or a setting in the page's code font; a command has a space and no colon after its first word.
 _SETTING: t.Final = re.compile(r"`([^`\s]+|[^`\s]+: [^`]+)`")
@@ -33,8 +35,11 @@ class Code(t.NamedTuple):
         return plain._with(lambda name: str(facts[name]))
 
     def general(self) -> Code:
-        """Return a copy for the page: a fact is its name in capitals."""
-        return self._with(lambda name: "" if name == "also" else name.upper())
+        """Return a copy for the page: a fact is its name in capitals, and a message is a sentence."""
+        found = self._with(lambda name: "" if name == "also" else name.upper())
+        text = found.message
+        text = text[0].upper() + text[1:] if _PART.match(text) else text
+        return found._replace(message=text if text.endswith((".", ": ANSWER")) else f"{text}.")
 
     def names(self) -> set[str]:
         """Return the names of the facts that the text needs."""

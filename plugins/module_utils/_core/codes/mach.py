@@ -32,17 +32,17 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-CAPACITY",
-        "The provider has no capacity in the zone. Azure, Google Cloud, OpenStack and IBM Cloud do "
-        "not say so: on these platforms the code means that the instance did not start in time.",
-        "Add a zone or an instance type to `candidates`, set `market` to use a reservation, or run again "
-        "later.",
+        "The provider has no capacity in the zone. Azure, Google Cloud, OpenStack and IBM Cloud do not say "
+        "so: on these platforms the code means that the instance did not start in time.",
+        "Add another zone or instance type to the pool's `candidates`, use a capacity reservation, or run "
+        "again later.",
     ),
     Code(
         "MACH-CONFIG",
-        "The provider rejects the Machine (type not in the zone, image, field), and the Machine API does "
-        "not try again.",
-        "Correct the option that the text names, then run `oc delete machine NAME -n "
-        "openshift-machine-api`. Pods on its node, if it has one, end.",
+        "The provider rejects the Machine (type not in the zone, image, field), and the Machine API does not "
+        "try again.",
+        "Correct what the provider's text names (instance type, zone, image), then run `oc delete machine -n "
+        "{namespace} {name}` if the Machine still exists. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-CSR-PENDING",
@@ -59,8 +59,8 @@ CODES: t.Final = (
     Code(
         "MACH-FORBIDDEN",
         "The Machine API's cloud credentials lack a permission.",
-        "Grant the permission that the text names, then run `oc delete machine NAME -n "
-        "openshift-machine-api`. Pods on its node, if it has one, end.",
+        "Give the Machine API's cloud credentials the permission that the text names, then run `oc delete "
+        "machine -n {namespace} {name}` if the Machine still exists. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-FOREIGN",
@@ -77,20 +77,21 @@ CODES: t.Final = (
     Code(
         "MACH-HOST",
         "No bare metal host is free, or the host of a Machine cannot be provisioned.",
-        "Run `oc get baremetalhost -n openshift-machine-api`.",
+        "Run `oc get baremetalhost -n openshift-machine-api`; hostSelector must match a host that is "
+        "available, has no error and has no consumer.",
     ),
     Code(
         "MACH-IMAGE",
         "The boot image does not exist, or the account may not use it.",
-        "Correct `image` of the module gpu_machineset (in a pool its field in `provider_spec_patch`), or "
-        "the copied worker machine set; then run `oc delete machine NAME -n openshift-machine-api`. Pods "
-        "on its node, if it has one, end.",
+        "Correct `image` (in a pool: its field in `provider_spec_patch`), or the image of the worker machine "
+        "set that was copied, then run `oc delete machine -n {namespace} {name}` if the Machine still exists."
+        " Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-INSTANCE-LOST",
         "An instance disappeared. Its Machine is Failed, and the Machine API does not make a new one.",
-        "Run `oc delete machine NAME -n openshift-machine-api`, or set `health` in the pool. Pods on its "
-        "node, if it has one, end.",
+        "Run `oc delete machine -n {namespace} {name}`; its machine set then makes a new one. With `health` "
+        "in the pool, a health check deletes such a Machine. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-MIRRORED",
@@ -107,13 +108,13 @@ CODES: t.Final = (
     Code(
         "MACH-NO-GPU",
         "Nutanix has no free GPU of that name or device id.",
-        "Correct `nutanix.gpus`, or free a GPU in Prism; then run `oc delete machine NAME -n "
-        "openshift-machine-api`. Pods on its node, if it has one, end.",
+        "Correct `nutanix.gpus`, or free a GPU in Prism, then run `oc delete machine -n {namespace} {name}` "
+        "if the Machine still exists. Pods on its node, if it has one, end.",
     ),
     Code(
         "MACH-NO-NODE",
-        "An instance runs, but did not join as a node in time.",
-        "Run `oc get csr`, then check the console log of the instance.",
+        "{machine} has an instance{also} that has not joined as a node yet",
+        "Run `oc get csr`, then check {console}.",
     ),
     Code(
         "MACH-NO-REFERENCE",
@@ -122,14 +123,15 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-NODE-NOT-READY",
-        "A node joined and is not Ready.",
-        "Run `oc describe node NAME`.",
+        "node {node} is {why}",
+        "Run `oc describe node {node}`.",
     ),
     Code(
         "MACH-QUOTA",
         "The account's limit is reached. The Machine is Failed, and the Machine API does not try again.",
-        "Raise the limit at the provider, then run `oc delete machine NAME -n openshift-machine-api`. "
-        "Pods on its node, if it has one, end.",
+        "Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, or "
+        "P, instances), then run `oc delete machine -n {namespace} {name}` if the Machine still exists. Pods "
+        "on its node, if it has one, end.",
     ),
     Code(
         "MACH-REMEDIATED",
@@ -140,7 +142,8 @@ CODES: t.Final = (
     Code(
         "MACH-RESERVATION",
         "The capacity reservation or block is full, has ended, or is of another type or zone.",
-        "Correct `market` in the pool.",
+        "Correct `market` in the pool: the reservation must be active, be in this zone, have this instance "
+        "type, and have free instances.",
     ),
     Code(
         "MACH-SCALED",
@@ -150,31 +153,33 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-SET-DELETED",
-        "A machine set of the pool is being deleted, so it makes no machines. The message names finalizers.",
-        "Wait until `oc get machineset NAME -n openshift-machine-api` finds nothing, then run again.",
+        "machine set {name} has been in deletion since {since}{also}",
+        "Wait until `oc get machineset {name} -n {namespace}` finds nothing, then run again.",
     ),
     Code(
         "MACH-SILENT",
-        "A Machine on OpenStack has no server for longer than `capacity_timeout`, and OpenStack does "
-        "not say why. Most likely a quota is full, or no host is valid. After 15 minutes the "
-        "collection treats it as refused.",
-        "Run `openstack quota show --usage`; the log of the machine-controller has Nova's answer.",
+        "A Machine on OpenStack has no server for longer than `capacity_timeout`, and OpenStack does not say "
+        "why. Most likely a quota is full, or no host is valid. After 15 minutes the collection treats it as "
+        "refused.",
+        "Run `openstack quota show --usage` and raise the quota, or use another candidate. `oc logs -n "
+        "{namespace} deployment/machine-api-controllers -c machine-controller` has Nova's answer.",
     ),
     Code(
         "MACH-SPOT-PRICE",
         "The spot price is above the pool's highest price.",
-        "Raise max_price in `market`, or remove it.",
+        "Raise max_price in `market`, or remove it: then the limit is the on-demand price.",
     ),
     Code(
         "MACH-SPOT-RECLAIMED",
         "The provider took a spot instance back.",
-        "Run `oc delete machine NAME -n openshift-machine-api`, set `health` in the pool, or set `market`"
-        " to on_demand. Pods on its node, if it has one, end.",
+        "Run `oc delete machine -n {namespace} {name}`; its machine set then makes a new one. With `health` "
+        "in the pool, a health check deletes such a Machine. Pods on its node, if it has one, end. The "
+        "provider does not reclaim on_demand machines.",
     ),
     Code(
         "MACH-SUBNET",
         "The zone's subnet has no free address.",
-        "Free addresses in the subnet, or add another zone to `zones`.",
+        "Free addresses in the zone's subnet, or add another zone to `zones`.",
     ),
     Code(
         "MACH-TIMEOUT",
@@ -184,7 +189,8 @@ CODES: t.Final = (
     Code(
         "MACH-TYPE",
         "The provider does not know the instance type in any zone.",
-        "Set another `instance_type`.",
+        "Use an `instance_type` that the provider has in this region; the lookup "
+        "accelerators.openshift.gpu_instance_types lists them.",
     ),
     Code(
         "MACH-UNKNOWN-FIELD",
@@ -195,12 +201,13 @@ CODES: t.Final = (
     Code(
         "MACH-UNSUPPORTED",
         "The zone does not offer the instance type.",
-        "Add another zone or instance type to `candidates`.",
+        "Use a zone that offers this instance type to this account, or another type in the pool's "
+        "`candidates`.",
     ),
     Code(
         "MACH-USER-DATA",
         "The provider rejects the boot configuration of the Machines.",
-        "Run `oc describe secret worker-user-data -n openshift-machine-api`; the machine set names the "
-        "secret in userDataSecret.",
+        "Correct the secret that userDataSecret of the machine set names, then run `oc delete machine -n "
+        "{namespace} {name}` if the Machine still exists. Pods on its node, if it has one, end.",
     ),
 )

@@ -46,9 +46,10 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-NEW-WORK",
-        "Pods with GPUs came to a node after the check for such pods, and `on_busy: fail` keeps them. The "
-        "node is schedulable again.",
-        "Run again when they have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
+        "{pods} with GPUs came to the nodes after this task had looked for such pods, and on_busy: fail does "
+        "not allow their eviction: {listed}",
+        "Wait until they have ended and run again, or set `gpu_on_busy: drain`, which ends them, or "
+        "`gpu_on_busy: wait` (module option `on_busy`).",
     ),
     Code(
         "NODE-NOT-OURS",
@@ -71,7 +72,7 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-UNCORDONED",
-        "A node became schedulable while the task drained it, so the task stopped and removed nothing.",
+        "{nodes} became schedulable during the drain, so the drain stopped",
         "Find out who ran `oc adm uncordon`, then run again.",
     ),
     Code(

@@ -11,10 +11,10 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "POOL-ACCELERATOR",
-        "The ClusterAutoscaler has no GPU limit for the pool's accelerator label, and the collection may "
-        "not add one.",
-        "Add a limit to `spec.resourceLimits.gpus` of the ClusterAutoscaler, or set `accelerator` in the "
-        "pool.",
+        "{path}: no GPU limit of the ClusterAutoscaler has type '{label}': the autoscaler would not count "
+        "these nodes as GPU nodes.",
+        "Add {type: {label}, min: 0, max: N} to its `spec.resourceLimits.gpus`, or set `accelerator` to one "
+        "of {known}.",
     ),
     Code(
         "POOL-ARCH",
@@ -38,8 +38,9 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-CLUSTER-WIDE",
-        "Two pools give different values to a setting that a ClusterPolicy has only once.",
-        "Set the same value in both entries of `gpu_pools`.",
+        "{path}: {value} differs from {other} of {first}, but a ClusterPolicy has this setting once for all "
+        "pools.",
+        "Give both pools in `gpu_pools` the same value.",
     ),
     Code(
         "POOL-CONFLICT",
@@ -137,8 +138,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-OVERLAP",
-        "The selector of existing nodes also matches another pool's nodes.",
-        "Make `existing.node_selector` narrower.",
+        "{path}: also matches the nodes of pool {pool}.",
+        "Make `existing.node_selector` narrower, so that each node belongs to one pool.",
     ),
     Code(
         "POOL-PLACEMENT",
@@ -158,18 +159,19 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-PROVIDER-FIELD",
-        "`provider_spec_patch` has a field that this platform's machines do not have.",
-        "Correct or remove the field in `provider_spec_patch`.",
+        "{path}: is not a field of this platform's machines; the API would ignore it.",
+        "{also}Correct it or remove it from `provider_spec_patch`.",
     ),
     Code(
         "POOL-PROVIDER-VALUE",
-        "`provider_spec_patch` has a field that an option of the pool sets (instance type, zone).",
-        "Remove the field from `provider_spec_patch`, and set the option.",
+        "{path}: is set by {option} of the pool, which later steps read.",
+        "Remove it from `provider_spec_patch`, and set {option}.",
     ),
     Code(
         "POOL-QUOTA-RENAMED",
-        "A quota of `gpus` counts one resource, but the pool's MIG partitions have several names.",
-        "Set `quota[].hard` with the names of the partitions.",
+        "{path}: counts one resource, but the pool's devices have several names.",
+        "Use `quota[].hard` with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or "
+        "`sharing` that gives them one name.",
     ),
     Code(
         "POOL-REQUIRED",
@@ -185,7 +187,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-TAINT",
-        "The pool has a NoExecute taint, which the workers of Node Feature Discovery do not tolerate.",
+        "{path}: the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never be "
+        "labelled, and no operand would run on them.",
         "Set the taint's `effect` to NoSchedule.",
     ),
     Code(

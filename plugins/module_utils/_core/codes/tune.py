@@ -11,8 +11,8 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "TUNE-DEGRADED",
-        "TuneD reports errors with the pool's profile on a node. The message has TuneD's own words.",
-        "Correct or remove in `tuning` of the pool the setting that the message names.",
+        "{node}: profile {profile} is degraded: {answer}",
+        "Correct or remove the setting that the message names in `tuning` of the pool.",
     ),
     Code(
         "TUNE-FOREIGN",
@@ -28,23 +28,26 @@ CODES: t.Final = (
     ),
     Code(
         "TUNE-LEFT",
-        "Nodes still have the profile of a pool whose Tuned object is deleted.",
-        "Run `oc get pods -n openshift-cluster-node-tuning-operator`.",
+        "{number} still tuned: {nodes}",
+        "Run `oc get pods -n openshift-cluster-node-tuning-operator -o wide`: a pod of TuneD runs on each "
+        "node.",
     ),
     Code(
         "TUNE-NO-PROFILE",
-        "The node tuning operator has made no Profile for a node of the pool within `wait_timeout`.",
-        "Run `oc get pods -n openshift-cluster-node-tuning-operator`.",
+        "{node}: the operator has made no Profile yet",
+        "Run `oc get pods -n openshift-cluster-node-tuning-operator -o wide`: a pod of TuneD runs on each "
+        "node.",
     ),
     Code(
         "TUNE-NOT-APPLIED",
-        "TuneD has not applied the pool's profile on a node within `wait_timeout`.",
-        "Run `oc get pods -n openshift-cluster-node-tuning-operator -o wide`.",
+        "{node}: {what}",
+        "Run `oc get pods -n openshift-cluster-node-tuning-operator -o wide`: a pod of TuneD runs on each "
+        "node.",
     ),
     Code(
         "TUNE-OTHER-PROFILE",
-        "A rule of another Tuned object chooses the profile of a node of the pool.",
-        "Run `oc get tuned -n openshift-cluster-node-tuning-operator` to find the rule.",
+        "{node}: the operator chooses profile {other}, not {profile}",
+        "Run `oc get tuned -n openshift-cluster-node-tuning-operator` for the rule that chooses {other}.",
     ),
     Code(
         "TUNE-RIVAL",

@@ -47,8 +47,10 @@ CODES: t.Final = (
     ),
     Code(
         "UPDATE-NOT-BEGUN",
-        "A paused MachineConfigPool waits for a release that the cluster does not have yet.",
-        "Run `oc adm upgrade --to=RELEASE` first; without an update, set `gpu_update_cancelled: true`.",
+        "MachineConfigPool {pools} waits for {release}, and the cluster still has {current}: once released, "
+        "its nodes would be updated together with all others. Nothing was changed.",
+        "Run `oc adm upgrade --to={release}` first. If there will be no update, set `gpu_update_cancelled: "
+        "true` (module option cancelled).",
     ),
     Code(
         "UPDATE-OPERATOR",

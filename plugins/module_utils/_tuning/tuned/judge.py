@@ -21,7 +21,6 @@ _DEFERRED: t.Final = "Deferred"
 # On a Profile: the Tuned objects with their generations; on the node: those that TuneD has worked on.
 _WORKED_ON: t.Final = "tuned.openshift.io/bootcmdline-deps"
 _OVERRIDDEN: t.Final = "TunedSysctlOverride"
-_PODS: t.Final = f"Run `oc get pods -n {manifest.NAMESPACE} -o wide`: a pod of TuneD runs on each node."
 
 
 @dataclass(frozen=True)
@@ -82,18 +81,14 @@ def judge_node(wanted: Wanted, node: KubeObject, profiles: t.Sequence[KubeObject
     """Return ready if TuneD applied this text of the profile on the node, without an error."""
     live, own, where = named(profiles, name(node)), wanted.profile, f"node {name(node)}"
     if not live:
-        return pending(
-            where, f"{where}: the operator has made no Profile yet", code="TUNE-NO-PROFILE", remedy=_PODS
-        )
+        return pending(where, **text_of("TUNE-NO-PROFILE", node=where)._asdict())
     chosen = ((live.get("spec") or {}).get("config") or {}).get("tunedProfile", "")
     if chosen != own:
-        remedy = f"Run `oc get tuned -n {manifest.NAMESPACE}` for the rule that chooses {chosen or 'it'}."
-        message = f"{where}: the operator chooses profile {chosen or 'none'}, not {own}"
-        return pending(where, message, code="TUNE-OTHER-PROFILE", remedy=remedy)
+        text = text_of("TUNE-OTHER-PROFILE", node=where, other=chosen or "none", profile=own)
+        return pending(where, **text._asdict())
     if not _has_text(live, own, wanted.data) or not _is_observed(live, node):
-        return pending(
-            where, f"{where}: TuneD has not yet read profile {own}", code="TUNE-NOT-APPLIED", remedy=_PODS
-        )
+        text = text_of("TUNE-NOT-APPLIED", node=where, what=f"TuneD has not yet read profile {own}")
+        return pending(where, **text._asdict())
     return _judge_status(where, own, live, wanted.tuning.defer)
 
 
@@ -105,18 +100,16 @@ def _judge_status(where: str, own: str, live: KubeObject, defers: bool) -> Readi
         return _degraded(where, own, degraded)
     active = (live.get("status") or {}).get("tunedProfile")
     if active != own or applied.get("status") != "True":
-        message = f"{where}: profile {active or 'none'} is active, {own} is not applied yet"
-        return pending(where, message, code="TUNE-NOT-APPLIED", remedy=_PODS)
+        why = f"profile {active or 'none'} is active, {own} is not applied yet"
+        return pending(where, **text_of("TUNE-NOT-APPLIED", node=where, what=why)._asdict())
     return ready("Applied", f"{where}: profile {own} is applied")
 
 
 def _degraded(where: str, own: str, found: KubeObject) -> Readiness:
     text = _text(found)
-    message = f"{where}: profile {own} is degraded: {text}"
     if found.get("reason") == _OVERRIDDEN:
         return failed(where, **text_of("TUNE-SYSCTL", node=where, profile=own, answer=text)._asdict())
-    remedy = "Correct or remove the setting that the message names in `tuning` of the pool."
-    return pending(where, message, code="TUNE-DEGRADED", remedy=remedy)
+    return pending(where, **text_of("TUNE-DEGRADED", node=where, profile=own, answer=text)._asdict())
 
 
 def gone(profiles: t.Iterable[KubeObject], names: t.Collection[str]) -> Readiness:
@@ -124,12 +117,8 @@ def gone(profiles: t.Iterable[KubeObject], names: t.Collection[str]) -> Readines
     left = [name(one) for one in profiles if _profiles_of(one) & set(names)]
     if not left:
         return ready("Gone", "no node has the profile")
-    return pending(
-        "Left",
-        f"{number_of(len(left), 'node')} still tuned: {', '.join(left[:5])}",
-        code="TUNE-LEFT",
-        remedy=_PODS,
-    )
+    text = text_of("TUNE-LEFT", number=number_of(len(left), "node"), nodes=", ".join(left[:5]))
+    return pending("Left", **text._asdict())
 
 
 def summarize(wanted: Wanted, nodes: t.Iterable[KubeObject], profiles: t.Sequence[KubeObject]) -> KubeObject:
