@@ -138,7 +138,7 @@ class ApiError(AcceleratorError):
     def __init__(
         self,
         code: str,
-        message: str = "",
+        message: str | None = None,
         remedy: str = "",
         *,
         status: int = 0,

@@ -23,7 +23,4 @@ def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> No
     kind = known("ClusterVersion")
     version = api.get(kind, "version") if api.served(kind) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
-    what = "does not serve resource.k8s.io/v1, which dynamic resource allocation needs"
-    message = f"This cluster{f' ({release})' if release else ''} {what}."
-    remedy = f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or {otherwise}."
-    raise NotReadyError("GPU-DRA-RELEASE", message, remedy)
+    raise NotReadyError("GPU-DRA-RELEASE", release=f" ({release})" if release else "", otherwise=otherwise)

@@ -90,21 +90,14 @@ def _refuse(api: Api, wanted: t.Iterable[Claim], mine: t.Iterable[KubeObject]) -
         if claim.title in there:
             continue
         if (live := api.get(CLAIM, claim.name, claim.namespace)) is not None and not owned(live):
-            message = (
-                f"ResourceClaim {claim.title} of pool {claim.pool} exists, and another client made it. "
-                "Nothing was changed."
+            raise AcceleratorError(
+                "GPU-CLAIM-FOREIGN", namespace=claim.namespace, name=claim.name, pool=claim.pool
             )
-            remedy = (
-                f"Run `oc delete resourceclaim {claim.name} -n {claim.namespace}`, or give the claim another "
-                "name in `sharing.claims` of the pool."
-            )
-            raise AcceleratorError("GPU-CLAIM-FOREIGN", message, remedy)
         places.add(claim.namespace)
     # In check mode an earlier step of the run may be the one that creates the namespace.
     for place in sorted(places) if not api.check_mode else ():
         if api.get(_NAMESPACE, place) is None:
-            message = f"Namespace {place} of a shared claim does not exist. Nothing was changed."
-            raise AcceleratorError("GPU-CLAIM-NAMESPACE", message, f"Run `oc create namespace {place}`.")
+            raise AcceleratorError("GPU-CLAIM-NAMESPACE", namespace=place)
 
 
 def _make(api: Api, claim: Claim, is_replaced: bool) -> KubeObject:
@@ -117,9 +110,13 @@ def _make(api: Api, claim: Claim, is_replaced: bool) -> KubeObject:
     except ApiError as exc:
         if "exceeded quota" not in exc.message:
             raise
-        message = f"A quota refuses ResourceClaim {claim.title} of pool {claim.pool}: {exc.message}"
-        remedy = f"Run `oc describe resourcequota -n {claim.namespace}`, and raise the quota that it names."
-        raise NotReadyError("GPU-CLAIM-QUOTA", message, remedy) from exc
+        raise NotReadyError(
+            "GPU-CLAIM-QUOTA",
+            namespace=claim.namespace,
+            name=claim.name,
+            pool=claim.pool,
+            answer=exc.message.removesuffix("."),
+        ) from exc
 
 
 def _remove(api: Api, params: GpuSharingParams, doomed: t.Sequence[KubeObject]) -> list[Result]:

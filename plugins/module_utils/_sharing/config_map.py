@@ -58,17 +58,13 @@ def refuse_foreign(live: KubeObject | None, pools: t.Iterable[Shared]) -> None:
         if one.is_shared and one.key in there and one.key not in mine:
             if there[one.key] == one.profile:
                 continue
-            title = name(live or {})
-            message = (
-                f"ConfigMap {title} has the profile {one.key} already, another client wrote it, and it is "
-                "not what the pool asks for. Nothing was changed."
+            raise AcceleratorError(
+                "GPU-SHARING-FOREIGN",
+                name=name(live or {}),
+                namespace=(live or {})["metadata"].get("namespace", ""),
+                profile=one.key,
+                evidence=there[one.key].splitlines(),
             )
-            remedy = (
-                f"Run `oc patch configmap {title} -n {(live or {})['metadata'].get('namespace', '')} "
-                f'--type=json -p \'[{{"op": "remove", "path": "/data/{one.key}"}}]\'`, or rename the pool. '
-                "No pod ends."
-            )
-            raise AcceleratorError("GPU-SHARING-FOREIGN", message, remedy, there[one.key].splitlines())
 
 
 def build(

@@ -64,12 +64,7 @@ def written(text: str, wanted: t.Mapping[str, t.Sequence[Entry]], title: str) ->
     if place is None:
         if not wanted:
             return text
-        raise AcceleratorError(
-            "GPU-MIG-FILE",
-            f"The file {KEY} in ConfigMap {title} has no line 'mig-configs:', so the configurations of the "
-            "pools cannot be added. Nothing was changed.",
-            f"Write the configurations in ConfigMap {title} in block style, below a line 'mig-configs:'.",
-        )
+        raise AcceleratorError("GPU-MIG-FILE", config_map=title)
     inset, taken = _inset(lines[place + 1 :]), theirs(text or _OWN_FILE)
     # A node gets whole GPUs by this name.
     wanted = {**wanted, WHOLE: _WHOLE} if wanted else wanted

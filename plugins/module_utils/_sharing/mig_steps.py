@@ -165,15 +165,8 @@ def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject]
         f"{mig_judge.wanted(node, pool) or 'whole GPUs'}"
         for node, pool in behind
     ]
-    message = (
-        f"The GPUs of {number_of(len(behind), 'node')} are partitioned in another way than their pool says, "
-        f"and may be in use: {lines[0]}. Nothing was changed."
-    )
-    remedy = (
-        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which empties one node after "
-        "the other; -e gpu_report_only=true shows what that would end."
-    )
-    raise AcceleratorError("GPU-MIG-CHANGE", message, remedy, lines)
+    nodes_behind = number_of(len(behind), "node")
+    raise AcceleratorError("GPU-MIG-CHANGE", nodes=nodes_behind, difference=lines[0], evidence=lines)
 
 
 def _refuse_strategy(found: Found, pools: t.Sequence[Shared]) -> None:
@@ -181,18 +174,13 @@ def _refuse_strategy(found: Found, pools: t.Sequence[Shared]) -> None:
     here, asked = {mig_name.prefix(one.name) for one in pools}, strategy(pools)
     others = [one for one in mig_config.ours(found.text) if mig_name.pool_prefix(one) not in here]
     if asked and others and found.strategy and found.strategy != asked:
-        message = (
-            f"The pools need MIG strategy {asked}. The configuration {others[0]} of another list of pools is "
-            f"in use with strategy {found.strategy}, and a ClusterPolicy has one. Nothing was changed."
+        raise AcceleratorError(
+            "GPU-MIG-STRATEGY",
+            strategy=asked,
+            configuration=others[0],
+            other=found.strategy,
+            evidence=others,
         )
-        remedy = f"Set sharing.mig.strategy: {found.strategy}, or change the other pools first."
-        raise AcceleratorError("GPU-MIG-STRATEGY", message, remedy, others)
-
-
-_NAMING: t.Final = (
-    "oc patch $(oc get clusterpolicy -o name) --type merge -p "
-    """'{"spec": {"migManager": {"config": {"name": "NAME"}}}}'"""
-)
 
 
 def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
@@ -203,17 +191,9 @@ def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
     for node in nodes:
         value = mig_judge.label_of(node)
         if value not in known_names and not mig_name.pool_prefix(value):
-            message = (
-                f"Node {name(node)} has the MIG configuration {value} of the operator's own file. The MIG "
-                f"manager would no longer know it, because it reads ConfigMap {found.title} instead. Nothing "
-                "was changed."
+            raise AcceleratorError(
+                "GPU-MIG-FOREIGN", node=name(node), configuration=value, config_map=found.title
             )
-            remedy = (
-                f"Make the node part of a pool with that geometry; or write a ConfigMap NAME with {value}, "
-                f"and run `{_NAMING}`: the MIG manager restarts, and a geometry that differs ends the pods "
-                "with GPUs of its node."
-            )
-            raise AcceleratorError("GPU-MIG-FOREIGN", message, remedy)
 
 
 def write(api: Api, found: Found, configs: t.Mapping[str, list[partitions.Entry]]) -> KubeObject | None:

@@ -142,12 +142,7 @@ def _refuse_policy(found: mig_steps.Found, pools: t.Sequence[Shared]) -> None:
         what = f"has mig.strategy {found.strategy or 'none'}, not {asked}"
     if lacking:
         what = f"is not prepared: ConfigMap {found.title} lacks a configuration of the pools"
-    raise AcceleratorError(
-        "GPU-MIG-POLICY",
-        f"The ClusterPolicy {what}. Nothing was changed.",
-        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which prepares it (modules "
-        "gpu_sharing and special_resource).",
-    )
+    raise AcceleratorError("GPU-MIG-POLICY", problem=what)
 
 
 def _write_templates(api: Api, params: GpuRepartitionParams, pools: t.Sequence[Shared]) -> None:

@@ -190,15 +190,7 @@ def _refuse_labels(found: _Found, pools: t.Sequence[Shared], nodes: t.Iterable[K
     for node in nodes:
         pool, value = judge.pool_of(node, pools), labels(node).get(PLUGIN_CONFIG)
         if pool is not None and pool.is_shared and value and value not in mine:
-            message = (
-                f"Node {name(node)} of pool {pool.name} has the label {PLUGIN_CONFIG}={value}, so its device "
-                "plugin reads a profile of others. Nothing was changed."
-            )
-            remedy = (
-                f"Run `oc label node {name(node)} {PLUGIN_CONFIG}-`, or remove `sharing` of the pool. The "
-                "device plugin then starts again; pods that run do not end, except those that share by MPS."
-            )
-            raise AcceleratorError("GPU-SHARING-LABEL", message, remedy)
+            raise AcceleratorError("GPU-SHARING-LABEL", node=name(node), pool=pool.name, profile=value)
 
 
 def _write(api: Api, params: GpuSharingParams, found: _Found, profiles: t.Mapping[str, str]) -> None:

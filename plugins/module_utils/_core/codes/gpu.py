@@ -35,20 +35,20 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CLAIM-FOREIGN",
-        "A ResourceClaim with the name of a shared claim exists, and another client made it. Nothing was "
+        "ResourceClaim {namespace}/{name} of pool {pool} exists, and another client made it. Nothing was "
         "changed.",
-        "Run `oc delete resourceclaim NAME -n NAMESPACE`, or rename the claim in `sharing.claims` of the "
-        "pool.",
+        "Run `oc delete resourceclaim {name} -n {namespace}`, or give the claim another name in "
+        "`sharing.claims` of the pool.",
     ),
     Code(
         "GPU-CLAIM-NAMESPACE",
-        "The namespace of a shared claim does not exist. Nothing was changed.",
-        "Run `oc create namespace NAME`.",
+        "Namespace {namespace} of a shared claim does not exist. Nothing was changed.",
+        "Run `oc create namespace {namespace}`.",
     ),
     Code(
         "GPU-CLAIM-QUOTA",
-        "A quota of the namespace allows fewer devices than a shared claim requests.",
-        "Run `oc describe resourcequota -n NAMESPACE`, and raise the quota that it names.",
+        "A quota refuses ResourceClaim {namespace}/{name} of pool {pool}: {answer}.",
+        "Run `oc describe resourcequota -n {namespace}`, and raise the quota that it names.",
     ),
     Code(
         "GPU-CP-ABSENT",
@@ -106,8 +106,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRA-BUSY",
-        "Pods use devices through ResourceClaims. Without the DRA driver these pods could not end.",
-        "Run `oc get resourceclaims -A`, and delete the pods that hold them first. That ends their work.",
+        "Pods use {devices} through ResourceClaims: {pods}. Without the DRA driver these pods could not end.",
+        "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end.",
     ),
     Code(
         "GPU-DRA-NOTREADY",
@@ -116,8 +116,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRA-RELEASE",
-        "The cluster does not serve resource.k8s.io/v1.",
-        "Update to OpenShift 4.21 or later with `oc adm upgrade`, or leave out `gpu_backend`.",
+        "This cluster{release} does not serve resource.k8s.io/v1, which dynamic resource allocation needs.",
+        "Update to OpenShift 4.21 or later (Kubernetes 1.34) with `oc adm upgrade`, or {otherwise}.",
     ),
     Code(
         "GPU-DRA-SLICES",
@@ -290,12 +290,13 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-INUSE",
-        "Pods hold the devices of a node that needs another version of its kernel module.",
-        "End the pods, or run `oc adm cordon NODE` and move them; then run again.",
+        "Node {node} cannot get version {version} while pods hold its devices: {pods}.",
+        "End these pods, or run `oc adm cordon {node}` and move them; then run the task again. Nodes that "
+        "have the version keep it.",
     ),
     Code(
         "GPU-KMM-KERNEL",
-        "No kernel mapping matches the kernel of a node of the pools. The task checks this before it writes.",
+        "No kernel mapping fits {nodes}.",
         "Add a mapping for that kernel to `kmm.kernel_mappings`.",
     ),
     Code(
@@ -305,9 +306,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-MISSING",
-        "A Secret, ConfigMap or ServiceAccount that an option names does not exist. The task checks this "
-        "before it writes.",
-        "Create it first; for a ServiceAccount you can set `kmm.create_service_accounts: true`.",
+        "{option}: there is no {kind} {name} in namespace {namespace}.",
+        "Create it first{also}; `oc get {kind} -n {namespace}` lists what is there.",
     ),
     Code(
         "GPU-KMM-PENDING",
@@ -328,10 +328,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-RECREATE",
-        "A Module would get its first version, or lose it. KMM refuses both. The task checks this before it "
-        "writes.",
-        "Run `oc delete module NAME -n NAMESPACE`, which unloads the kernel module on every node, and the"
-        " task again; or leave `kmm.version` as it was. Pods that use the module end.",
+        "Module {namespace}/{name} {difference}: KMM refuses to give or take a version.",
+        "Run `oc delete module {name} -n {namespace}`, which unloads the kernel module on every node, and "
+        "the task again; or {otherwise}. Pods that use the module end with the deletion.",
     ),
     Code(
         "GPU-KMM-SELECTOR",
@@ -367,9 +366,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-CHANGE",
-        "Nodes that offer GPUs are partitioned in another way than their pool says. Pods may use these GPUs, "
-        "so only repartition.yml changes them. Nothing was changed.",
-        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`.",
+        "The GPUs of {nodes} are partitioned in another way than their pool says, and may be in use: "
+        "{difference}. Nothing was changed.",
+        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which empties one node after "
+        "the other; -e gpu_report_only=true shows what that would end.",
     ),
     Code(
         "GPU-MIG-FAILED",
@@ -379,19 +379,20 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-FILE",
-        "The ConfigMap that the ClusterPolicy names for the MIG manager is not written in a form to which "
-        "configurations can be added. Nothing was changed.",
-        "Run `oc edit configmap NAME -n nvidia-gpu-operator`, and write config.yaml in block style, with the "
-        "configurations below a line mig-configs.",
+        "The file config.yaml in ConfigMap {config_map} has no line 'mig-configs:', so the configurations "
+        "of the pools cannot be added. Nothing was changed.",
+        "Run `oc edit configmap {config_map} -n nvidia-gpu-operator`, and write config.yaml in block "
+        "style, with the configurations below a line 'mig-configs:'.",
     ),
     Code(
         "GPU-MIG-FOREIGN",
-        "A node has a MIG configuration of the operator's own file, and the MIG manager would read the file "
-        "of the pools instead. Nothing was changed.",
-        "Make the node part of a pool with that geometry, or write a ConfigMap NAME that has the "
-        'configuration, and run `oc patch $(oc get clusterpolicy -o name) --type merge -p \'{"spec": '
-        '{"migManager": {"config": {"name": "NAME"}}}}\'`. The MIG manager then restarts on every node, '
-        "and a geometry that differs ends the pods with GPUs there.",
+        "Node {node} has the MIG configuration {configuration} of the operator's own file. The MIG "
+        "manager would no longer know it, because it reads ConfigMap {config_map} instead. Nothing was "
+        "changed.",
+        "Make the node part of a pool with that geometry; or write a ConfigMap NAME with {configuration}, "
+        'and run `oc patch $(oc get clusterpolicy -o name) --type merge -p \'{"spec": {"migManager": '
+        '{"config": {"name": "NAME"}}}}\'`: the MIG manager restarts, and a geometry that differs '
+        "ends the pods with GPUs of its node.",
     ),
     Code(
         "GPU-MIG-MANAGER",
@@ -400,9 +401,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-POLICY",
-        "The ClusterPolicy does not name the ConfigMap of the pools for the MIG manager, has another "
-        "strategy, or the ConfigMap lacks a configuration. Nothing was changed.",
-        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which prepares it.",
+        "The ClusterPolicy {problem}. Nothing was changed.",
+        "Run `ansible-playbook accelerators.openshift.repartition -e @FILE`, which prepares it (modules "
+        "gpu_sharing and special_resource).",
     ),
     Code(
         "GPU-MIG-REBOOT",
@@ -416,9 +417,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-STRATEGY",
-        "The pools need another MIG strategy than pools of another list, and a ClusterPolicy has one "
-        "strategy. Nothing was changed.",
-        "Set `strategy` below sharing.mig of all pools to the same value.",
+        "The pools need MIG strategy {strategy}. The configuration {configuration} of another list of "
+        "pools is in use with strategy {other}, and a ClusterPolicy has one. Nothing was changed.",
+        "Set `sharing.mig.strategy: {other}`, or change the other pools first.",
     ),
     Code(
         "GPU-MODE",
@@ -472,15 +473,17 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-BACK",
-        "The task returns to the driver of the ClusterPolicy, but the operator would not replace the pods "
-        "of NVIDIADriver objects.",
-        "Change what the message names, or run `ansible-playbook playbooks/remove_gpus.yml -e @FILE --tags "
-        "gpu_operator` first.",
+        "The operator would not replace the pods of NVIDIADriver objects: {causes}.",
+        "Change that, or run `ansible-playbook playbooks/remove_gpus.yml -e @FILE --tags gpu_operator` "
+        "first (special_resource with backend nvidiadriver and state absent); all nodes are without a "
+        "driver meanwhile, and pods with GPUs end.",
     ),
     Code(
         "GPU-NVD-DISABLED",
-        "A ClusterPolicy that the collection did not make disables NVIDIADriver objects.",
-        "Set `gpu_operator_adopt: take`, or switch them on with the tool that manages the policy.",
+        "ClusterPolicy {policy} was made by {manager}, and its driver.useNvidiaDriverCRD is off, which "
+        "disables NVIDIADriver objects.",
+        "Set `gpu_operator_adopt: take` (module option `adopt`), or switch useNvidiaDriverCRD on where "
+        "the policy is kept.",
     ),
     Code(
         "GPU-NVD-EMPTY",
@@ -496,11 +499,11 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-FOREIGN",
-        "The task returns to the driver of the ClusterPolicy, but an NVIDIADriver that the collection did "
-        "not make serves nodes.",
-        "Run `oc label --field-manager=accelerators.openshift nvidiadriver NAME "
-        "app.kubernetes.io/managed-by=accelerators.openshift` to let the "
-        "task replace it too.",
+        "NVIDIADriver {drivers} was made by {manager} and has nodes. Without driver.use_nvidia_driver_crd "
+        "it is disabled, but its DaemonSet keeps the policy's driver off these nodes.",
+        "Run `oc label --field-manager=accelerators.openshift nvidiadriver {names} "
+        "app.kubernetes.io/managed-by=accelerators.openshift`, so that the task replaces it node by node. "
+        "Deleting it would take the driver from all its nodes at once.",
     ),
     Code(
         "GPU-NVD-LEFT",
@@ -511,10 +514,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-MODE",
-        "NVIDIADriver objects install the drivers, and backend clusterpolicy would replace them with one "
-        "driver for all nodes.",
-        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
-        "`driver.use_nvidia_driver_crd: false`) to go back, or keep pools with different drivers in "
+        "ClusterPolicy {policy} leaves drivers to NVIDIADriver objects; with backend clusterpolicy it "
+        "would bring one driver to all nodes again.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option "
+        "`driver.use_nvidia_driver_crd`: false) to go back, or keep pools with different drivers in "
         "`gpu_pools` (module option `backend`: nvidiadriver).",
     ),
     Code(
@@ -535,9 +538,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-RELEASE",
-        "The GPU operator is older than 26.7, and would remove the old driver from all nodes at once.",
-        "Upgrade the operator with `gpu_operator_approve: upgrade`, or give all pools of `gpu_pools` the "
-        "same driver.",
+        "GPU operator {release} is installed: before 26.7 it takes the ClusterPolicy's driver from all "
+        "nodes at once when NVIDIADriver objects take over.",
+        "Set `gpu_operator_approve: upgrade` (of olm_operator: `approve`), or give all pools of "
+        "`gpu_pools` the same driver (module option `backend`: clusterpolicy).",
     ),
     Code(
         "GPU-OPERAND",
@@ -621,17 +625,18 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-SHARING-FOREIGN",
-        "The device plugin's ConfigMap has a profile with the name of the pool's, another client wrote it, "
-        "and it is not what the pool asks for. Nothing was changed.",
-        "Run the `oc patch configmap` of the message, or rename the pool. No pod ends: nodes that name "
-        "the profile keep it until their device plugin restarts.",
+        "ConfigMap {name} has the profile {profile} already, another client wrote it, and it is not what "
+        "the pool asks for. Nothing was changed.",
+        'Run `oc patch configmap {name} -n {namespace} --type=json -p \'[{"op": "remove", "path": '
+        '"/data/{profile}"}]\'`, or rename the pool. No pod ends: nodes that name the profile keep it '
+        "until their device plugin restarts.",
     ),
     Code(
         "GPU-SHARING-LABEL",
-        "A node of the pool has the label `nvidia.com/device-plugin.config` for a profile of others. Nothing "
-        "was changed.",
-        "Run `oc label node NAME nvidia.com/device-plugin.config-`, or remove `sharing` of the pool. The "
-        "device plugin then offers whole GPUs; pods that run do not end.",
+        "Node {node} of pool {pool} has the label nvidia.com/device-plugin.config={profile}, so its "
+        "device plugin reads a profile of others. Nothing was changed.",
+        "Run `oc label node {node} nvidia.com/device-plugin.config-`, or remove `sharing` of the pool. "
+        "The device plugin then starts again; pods that run do not end, except those that share by MPS.",
     ),
     Code(
         "GPU-SHARING-SHARES",
@@ -647,15 +652,18 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-SRO-NEEDS",
-        "The backend that replaces a SpecialResource lacks its operator. Nothing was removed.",
-        "Install that operator, for the GPU operator with `ansible-playbook playbooks/enable_gpus.yml -e "
-        "@FILE`.",
+        "SpecialResource {name} stays as it is: {backend} lacks {needs}.",
+        "Install that operator first, for the GPU operator with `ansible-playbook "
+        "playbooks/enable_gpus.yml -e @FILE`.",
     ),
     Code(
         "GPU-SRO-NOT-SERVED",
-        "The cluster does not serve SpecialResources. The message says what they were and what replaces "
-        "them.",
-        "Set `backend` to kmm or clusterpolicy.",
+        "The cluster does not serve specialresources.sro.openshift.io/v1beta1. The Special Resource "
+        "Operator rendered Helm charts into driver DaemonSets; its last release was for OpenShift 4.11, "
+        "and its first API, v1alpha1, cannot exist on Kubernetes 1.22 or newer. Kernel Module Management "
+        "(backend kmm) and the NVIDIA GPU Operator (backend clusterpolicy) do that today.",
+        "Set `backend` to kmm or clusterpolicy; to replace a SpecialResource of another cluster, start "
+        "from its chart and image.",
     ),
     Code(
         "GPU-SRO-NOTREADY",

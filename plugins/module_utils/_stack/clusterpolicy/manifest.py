@@ -70,15 +70,7 @@ def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObje
     """Raise NotReadyError if this would end the use of NVIDIADriver objects and no option asks for that."""
     before, after = (at(one, "spec.driver.useNvidiaDriverCRD") for one in (live, wanted))
     if before and not after and not goes_back(params):
-        message = (
-            f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend "
-            "clusterpolicy it would bring one driver to all nodes again."
-        )
-        remedy = (
-            f"{GO_BACK} to go back, or keep pools with different drivers in gpu_pools (module option "
-            "backend: nvidiadriver)."
-        )
-        raise NotReadyError("GPU-NVD-MODE", message, remedy)
+        raise NotReadyError("GPU-NVD-MODE", policy=params["name"])
 
 
 def check(params: StackParams) -> None:

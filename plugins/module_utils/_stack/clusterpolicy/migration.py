@@ -17,7 +17,7 @@ from ..._core.adoption import keeper
 from ..._core.daemon_sets import is_owned_by, of_owner
 from ..._core.errors import NotReadyError
 from ..._core.objects import Snapshot, at, name
-from ..._core.ownership import MANAGED_BY, MANAGER, owned, selector
+from ..._core.ownership import owned
 from ..._core.readiness import Readiness, pending, ready
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
@@ -38,20 +38,13 @@ def refuse_foreign(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) -> l
     theirs = [one for one in drivers if not owned(one)]
     driving = [one for one in theirs if of_owner(daemonsets, one["metadata"]["uid"])]
     if driving:
-        names = " and ".join(name(one) for one in driving)
-        message = (
-            f"NVIDIADriver {names} was made by {keeper(driving[0])} and has nodes. Without "
-            "driver.use_nvidia_driver_crd it is disabled, but its DaemonSet keeps the policy's driver off "
-            "these nodes."
-        )
-        labelled = f"{' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
-        mark = f"oc label --field-manager={MANAGER} nvidiadriver {labelled}"
-        remedy = (
-            f"Run `{mark}`, so that the task replaces it node by node. Deleting it would take the driver "
-            "from all its nodes at once."
-        )
+        names = [name(one) for one in driving]
         raise NotReadyError(
-            "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
+            "GPU-NVD-FOREIGN",
+            drivers=" and ".join(names),
+            manager=keeper(driving[0]),
+            names=" ".join(names),
+            evidence=[f"nvidiadriver/{one}" for one in names],
         )
     return [
         f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and the operator disables it."
@@ -74,12 +67,7 @@ def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
         (bool(plain), of_others),
     ]
     if found := [what for is_so, what in causes if is_so]:
-        message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
-        remedy = (
-            "Change that, or run special_resource first with backend nvidiadriver and state absent; all "
-            "nodes are without a driver meanwhile, and pods with GPUs end."
-        )
-        raise NotReadyError("GPU-NVD-BACK", message, remedy, found)
+        raise NotReadyError("GPU-NVD-BACK", causes=" and ".join(found), evidence=found)
 
 
 def judge_disabled(snapshot: Snapshot) -> Readiness:

@@ -122,12 +122,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         used = dra.claims_in_use(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
             shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
-            message = (
-                f"Pods use GPUs through ResourceClaims: {shown}. Without the DRA driver these pods could "
-                "not end."
-            )
-            remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end."
-            raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
+            raise NotReadyError("GPU-DRA-BUSY", devices="GPUs", pods=shown, evidence=used)
         api.delete(CLUSTER, NAME)
     if not has_policy:
         driver_steps.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")

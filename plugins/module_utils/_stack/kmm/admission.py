@@ -87,8 +87,5 @@ def refuse_switch(live: KubeObject, wanted: KubeObject) -> None:
     what = f"has version {before}, and kmm.version is missing" if before else f"has no version, not {after}"
     keep = f"set kmm.version to {before}" if before else "leave kmm.version out"
     raise NotReadyError(
-        "GPU-KMM-RECREATE",
-        f"Module {namespace}/{name(live)} {what}: KMM refuses to give or take a version.",
-        f"Run `oc delete module {name(live)} -n {namespace}`, which unloads the kernel module on every node, "
-        f"and the task again; or {keep}. Pods that use the module end with the deletion.",
+        "GPU-KMM-RECREATE", namespace=namespace, name=name(live), difference=what, otherwise=keep
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import diff
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, Readiness, at_node
 from ..._nodes.labels import labels
@@ -63,9 +64,10 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
     mappings = kernels.mappings(module)
     if not mappings or any(kernels.fits(one, kernel) for one in mappings):
         return None
-    what = f"no kernel mapping fits its kernel {kernel}"
-    remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
-    return at_node(title, "Kernel", what, "GPU-KMM-KERNEL", remedy, FAILED)
+    text = text_of("GPU-KMM-KERNEL", nodes=f"kernel {kernel}")
+    return at_node(
+        title, "Kernel", f"no kernel mapping fits its kernel {kernel}", text.code, text.remedy, FAILED
+    )
 
 
 def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:

@@ -125,9 +125,8 @@ def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeO
     fits = kernels.survey(nodes, kernels.mappings(wanted))
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
     if lacking:
-        message = f"No kernel mapping fits {len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}."
-        remedy = "Add a mapping for that kernel to kmm.kernel_mappings."
-        raise NotReadyError("GPU-KMM-KERNEL", message, remedy, evidence=lacking)
+        fits_not = f"{len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}"
+        raise NotReadyError("GPU-KMM-KERNEL", nodes=fits_not, evidence=lacking)
     for one in fits:
         if not one.mappings:
             api.warn(
@@ -144,13 +143,17 @@ def _require(api: Api, params: StackParams) -> None:
     for need in dependencies.needs(params["kmm"] or {}):
         if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
             continue
-        message = f"{need.path}: there is no {need.kind} {need.name} in namespace {params['namespace']}."
-        remedy = "Create it first."
-        if need.kind == "ServiceAccount":
-            remedy = "Create it first, or set kmm.create_service_accounts."
+        missing = NotReadyError(
+            "GPU-KMM-MISSING",
+            option=need.path,
+            kind=need.kind,
+            name=need.name,
+            namespace=params["namespace"],
+            also=", or set kmm.create_service_accounts" if need.kind == "ServiceAccount" else "",
+        )
         if not api.check_mode:
-            raise NotReadyError("GPU-KMM-MISSING", message, remedy)
-        api.warn(f"{message} {remedy}")
+            raise missing
+        api.warn(f"{missing.message} {missing.remedy}")
 
 
 def _wait(

@@ -73,15 +73,9 @@ class Versions:
             claims = self._api.list(known("ResourceClaim"))
             busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
-            message = (
-                f"Node {node} cannot get version {self._version} while pods hold its devices: "
-                f"{', '.join(busy[:5])}."
+            raise NotReadyError(
+                "GPU-KMM-INUSE", node=node, version=self._version, pods=", ".join(busy[:5]), evidence=busy
             )
-            remedy = (
-                f"End these pods, or run `oc adm cordon {node}` and move them; then run the task again. "
-                "Nodes that have the version keep it."
-            )
-            raise NotReadyError("GPU-KMM-INUSE", message, remedy, evidence=busy)
 
 
 def refuse_claimed(api: Api, module: KubeObject) -> None:
@@ -91,12 +85,8 @@ def refuse_claimed(api: Api, module: KubeObject) -> None:
         return
     used = dra.claims_in_use(api.list(known("ResourceClaim")), driver)
     if used:
-        message = (
-            f"Pods use devices of driver {driver} through ResourceClaims: {', '.join(used[:5])}. "
-            "Without the driver these pods could not end."
-        )
-        remedy = "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end."
-        raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
+        shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
+        raise NotReadyError("GPU-DRA-BUSY", devices=f"devices of driver {driver}", pods=shown, evidence=used)
 
 
 def _holds(pod: KubeObject, resources: t.Collection[str]) -> bool:

@@ -155,16 +155,7 @@ def refuse_release(csvs: t.Iterable[KubeObject]) -> None:
     """
     found = release(csvs)
     if found and found < (26, 7):
-        message = (
-            f"GPU operator {'.'.join(map(str, found))} is installed: before 26.7 it takes the "
-            "ClusterPolicy's driver "
-            "from all nodes at once when NVIDIADriver objects take over."
-        )
-        remedy = (
-            "Set gpu_operator_approve: upgrade (of olm_operator: approve), or give all pools of gpu_pools "
-            "the same driver (module option backend: clusterpolicy)."
-        )
-        raise NotReadyError("GPU-NVD-RELEASE", message, remedy)
+        raise NotReadyError("GPU-NVD-RELEASE", release=".".join(map(str, found)))
 
 
 def clashing(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core import fields
-from ..._core.adoption import Foreign, taking
+from ..._core.adoption import Foreign
 from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.ownership import owned
@@ -114,12 +114,7 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
         return None
     other = policy_steps.compare(params, policy)
     if not at(policy, "spec.driver.useNvidiaDriverCRD") and params["adopt"] == "report":
-        message = (
-            f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
-            "driver.useNvidiaDriverCRD is off, which disables NVIDIADriver objects."
-        )
-        remedy = f"Set {taking('ClusterPolicy')}, or switch useNvidiaDriverCRD on where the policy is kept."
-        raise NotReadyError("GPU-NVD-DISABLED", message, remedy)
+        raise NotReadyError("GPU-NVD-DISABLED", policy=params["name"], manager=other.manager)
     return other
 
 

@@ -11,11 +11,6 @@ from ..._core.objects import KubeObject, at, merge
 from ..params import StackParams
 
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
-HISTORY: t.Final = (
-    "The Special Resource Operator rendered Helm charts into driver DaemonSets; its last release was for "
-    "OpenShift 4.11, and its first API, v1alpha1, cannot exist on Kubernetes 1.22 or newer. Kernel Module "
-    "Management (backend kmm) and the NVIDIA GPU Operator (backend clusterpolicy) do that today."
-)
 
 
 def old_name(params: StackParams) -> str:

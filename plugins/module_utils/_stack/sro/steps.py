@@ -100,14 +100,7 @@ def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "")
 
 def _must_be_served(api: Api) -> None:
     if not api.served(SPECIAL):
-        message = (
-            f"The cluster does not serve specialresources.sro.openshift.io/v1beta1. {sro_manifest.HISTORY}"
-        )
-        remedy = (
-            "Set backend to kmm or clusterpolicy; to replace a SpecialResource of another cluster, start "
-            "from its chart and image."
-        )
-        raise KindNotServedError("GPU-SRO-NOT-SERVED", message, remedy, status=404, reason="NotServed")
+        raise KindNotServedError("GPU-SRO-NOT-SERVED", status=404, reason="NotServed")
 
 
 def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
@@ -118,9 +111,8 @@ def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
     needs = sro_judge.needs(target, lambda kind: api.served(known(kind)))
     steps = sro_judge.steps(name, target, bool(live or runs["daemonsets"]), needs)
     if lacking := [one["what"] for one in needs if not one["met"]]:
-        message = f"SpecialResource {name} stays as it is: {target} lacks {', '.join(lacking)}."
         facts = {"special_resource": {"runs": runs, "steps": steps}}
-        raise NotReadyError("GPU-SRO-NEEDS", message, "Install that operator first.", facts=facts)
+        raise NotReadyError("GPU-SRO-NEEDS", name=name, backend=target, needs=", ".join(lacking), facts=facts)
     report = {"runs": runs, "needs": needs, "steps": steps}
     if live is not None and not at(params, "sro.remove"):
         api.warn(
