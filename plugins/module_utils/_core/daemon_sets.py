@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .errors import text_of
 from .objects import KubeObject, Snapshot, name
 from .readiness import Readiness, pending, ready
 
@@ -39,5 +40,8 @@ class Gone:
         if not names:
             return ready("Gone", "Its DaemonSets and pods are deleted.")
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-        message, remedy = f"{self._title}: {line}", "Check the finalizers of these objects."
-        return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))
+        namespace = (sets or pods)[0]["metadata"].get("namespace", "")
+        text = text_of(
+            "GPU-LEFTOVER", what=f"DaemonSets and pods of {self._title}", left=line, namespace=namespace
+        )
+        return pending("Leaving", **text._asdict(), details=(line,))

@@ -9,6 +9,8 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
+from .errors import text_of
+
 READY = "ready"
 PENDING = "pending"
 FAILED = "failed"
@@ -62,6 +64,12 @@ def at_node(name: str, reason: str, what: str, code: str, remedy: str, verdict: 
     """Return a verdict about the node of this name, with its line for people."""
     line = f"{name}: {what}"
     return Readiness(verdict, f"{reason}:{name}", f"Node {line}.", code, remedy, (line,))
+
+
+def about_node(code: str, *, node: str, **facts: object) -> tuple[str, str, str]:
+    """Return what is wrong with the node, the code and the remedy, from the code's text."""
+    text = text_of(code, node=node, **facts)
+    return text.message.removeprefix(f"Node {node}: ").removesuffix("."), code, text.remedy
 
 
 def worst(parts: t.Sequence[Readiness]) -> Readiness:

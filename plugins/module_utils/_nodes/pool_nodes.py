@@ -7,9 +7,9 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import PLUGIN_CONFIG
-from .._core.errors import InputError
+from .._core.errors import InputError, text_of
 from .._core.objects import KubeObject, name
-from .._core.readiness import Readiness, at_node, pending, ready
+from .._core.readiness import Readiness, about_node, at_node, pending, ready
 from .._core.syntax import resource_fault
 from . import devices
 from .labels import labels
@@ -60,23 +60,19 @@ def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
-    return pending(
-        "NodesMissing",
-        f"Pool {pool['name']} has {found} of {wanted} nodes.",
-        code="GPU-NODES",
-        remedy=f"Run `oc get nodes -l {selector}`, and check the pool's Machines.",
-        details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
-    )
+    text = text_of("GPU-NODES", pool=pool["name"], number=found, wanted=wanted, selector=selector)
+    line = f"pool {pool['name']}: {found} of {wanted} nodes match {selector}"
+    return pending("NodesMissing", **text._asdict(), details=(line,))
 
 
 def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
     """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
-        title, remedy = name(node), f"Run `oc describe node {name(node)}`."
+        title = name(node)
         wanted = devices.expected(node, pool["expected"]) if pool.get("expected") else {}
         if not is_ready(node):
-            parts.append(at_node(title, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", remedy))
+            parts.append(at_node(title, "NotReady", *about_node("GPU-NODE-NOTREADY", node=title)))
         if short := devices.short(node, wanted):
             what = f"offers {', '.join(short)}"
             parts.append(at_node(title, "Allocatable", what, "GPU-ALLOC", _remedy(node)))

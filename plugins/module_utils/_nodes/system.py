@@ -8,7 +8,8 @@ import re
 import typing as t
 
 from .._catalogue.well_known import FEATURE
-from .._core.readiness import Readiness, at_node, pending
+from .._core.errors import text_of
+from .._core.readiness import Readiness, about_node, at_node, pending
 from .labels import labels
 from .node import is_cordoned, update
 
@@ -100,16 +101,10 @@ def judge_update(node: dict[str, t.Any]) -> Readiness | None:
     if not found.under_way:
         return None
     if found.is_stuck:
-        said = found.reason or "it gives no reason"
-        what = f"the machine-config daemon has given up ({found.state}): {said}"
-        remedy = (
-            f"oc logs -n {_NAMESPACE} -c machine-config-daemon --tail=50 "
-            f"$(oc get pods -n {_NAMESPACE} -o name -l k8s-app=machine-config-daemon "
-            f"--field-selector spec.nodeName={name})"
-        )
-        return at_node(name, "Degraded", what, "GPU-NODE-DEGRADED", remedy)
+        why = (found.reason or "it gives no reason").removesuffix(".")
+        text = about_node("GPU-NODE-DEGRADED", node=name, state=found.state, why=why)
+        return at_node(name, "Degraded", *text)
     cordoned = ", cordoned" if is_cordoned(node) else ""
-    what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
-    remedy = "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update."
-    message, code, lines = f"Node {name} {what}.", "GPU-NODE-UPDATING", (f"{name}: {what}",)
-    return pending(f"Updating:{name}", message, code=code, remedy=remedy, details=lines)
+    update_text = text_of("GPU-NODE-UPDATING", node=name, also=cordoned, kernel=system(node).kernel)
+    line = update_text.message.removeprefix(f"Node {name} ").removesuffix(".")
+    return pending(f"Updating:{name}", **update_text._asdict(), details=(f"{name}: {line}",))

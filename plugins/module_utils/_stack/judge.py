@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import compress
 
 from .._core.daemon_sets import is_made_by
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import FAILED, Grace, Readiness, pending, ready, worst
 from .._nodes.node import short
@@ -175,12 +176,10 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     if not daemonsets and not pods:
         return ready("Gone", "No operand is left.")
     names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]
-    message = f"Operands are still there: DaemonSets: {len(daemonsets)}, pods: {len(pods)}."
+    left = f"DaemonSets: {len(daemonsets)}, pods: {len(pods)}"
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-    remedy = (
-        f"Run `oc get daemonset,pods -n {operands.NAMESPACE}` to find finalizers and pods that do not end."
-    )
-    return pending("Leaving", message, code="GPU-LEFTOVER", remedy=remedy, details=(line,))
+    text = text_of("GPU-LEFTOVER", what="Operands", left=left, namespace=operands.NAMESPACE)
+    return pending("Leaving", **text._asdict(), details=(line,))
 
 
 def one_line_each(findings: t.Iterable[Readiness]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from .._catalogue.well_known import MIG_STATE
 from .._core import conditions
 from .._core.objects import KubeObject, Snapshot, name
-from .._core.readiness import PENDING, READY
+from .._core.readiness import PENDING, READY, about_node
 from .._nodes.labels import labels
 from .._nodes.node import is_ready
 from .._nodes.pool_nodes import nodes_of
@@ -24,16 +24,13 @@ from .stages import CRD, Finding, on_node, on_object
 
 # The managers of driver and MIG write this into labels that select other operands.
 PAUSED: t.Final = "paused-"
-# What a label can end that lets operands come back.
-DRIVER_STARTS: t.Final = "If pods with GPUs run there, a driver that starts ends them."
 
 
 def judge_alive(node: KubeObject) -> Finding | None:
     if is_ready(node):
         return None
-    what, remedy = "the node is not Ready", f"Run `oc describe node {name(node)}`."
     more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
-    return on_node(PENDING, node, "NotReady", what, "GPU-NODE-NOTREADY", remedy, **more)
+    return on_node(PENDING, node, "NotReady", *about_node("GPU-NODE-NOTREADY", node=name(node)), **more)
 
 
 def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) -> Finding | None:
@@ -52,22 +49,23 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
     if not any(one.component == "driver" and one.ready for one in operands.on_node(node, snapshot, {})):
         return None
     label = f"{operands.DEPLOY}{paused[0]}={marks[operands.DEPLOY + paused[0]]}"
-    what = f"its driver runs, and label {label} still keeps {', '.join(paused)} away"
     wanted = " ".join(f"{operands.DEPLOY}{one}=true" for one in paused)
-    remedy = f"Run `oc label node {name(node)} --overwrite {wanted}`. No pod ends."
-    stage = operands.stage_of(paused[0])
-    return on_node(PENDING, node, "Paused", what, "GPU-PAUSED", remedy, stage=stage)
+    text = about_node("GPU-PAUSED", node=name(node), label=label, operands=", ".join(paused), labels=wanted)
+    return on_node(PENDING, node, "Paused", *text, stage=operands.stage_of(paused[0]))
 
 
 def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | None:
     off = [one for one in components if labels(node).get(operands.DEPLOY + one) == "false"]
     if not off:
         return None
-    what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
-    marks = " ".join(f"{operands.DEPLOY}{one}-" for one in off)
-    remedy = f"Run `oc label node {name(node)} {marks}`. {DRIVER_STARTS}"
-    stage = operands.stage_of(off[0])
-    return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stage)
+    text = about_node(
+        "GPU-OPTED-OUT",
+        node=name(node),
+        label=f"{operands.DEPLOY}{off[0]}",
+        operands=" and ".join(off),
+        labels=" ".join(f"{operands.DEPLOY}{one}-" for one in off),
+    )
+    return on_node(PENDING, node, "OptedOut", *text, stage=operands.stage_of(off[0]))
 
 
 def judge_taints(

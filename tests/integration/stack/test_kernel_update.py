@@ -162,7 +162,7 @@ def test_labels_that_stay_those_of_the_old_kernel(cluster: Cluster, playbook: Pl
     ):
         updated(cluster, "gpu-0", other)
         failed = playbook.tasks(task(grace=3)).failure
-        assert (failed["code"], failed["layer"]) == ("GPU-KERNEL-STALE", "gpu")
+        assert (failed["code"], failed["layer"]) == ("GPU-NFD-KERNEL", "gpu")
         assert (
             f"kernel-version.full={NEXT} is of another kernel than the running {other}" in failed["message"]
         )

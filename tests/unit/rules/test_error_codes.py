@@ -205,7 +205,7 @@ def named_facts(tree: ast.AST) -> t.Iterator[tuple[ast.expr, str, set[str] | Non
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args and isinstance(code := node.args[0], ast.Constant):
             known = 2 if is_problem(node) else 1
-            is_text = called(node) in CLASSES or called(node) == "text_of" or is_problem(node)
+            is_text = called(node) in (*CLASSES, "text_of", "about_node") or is_problem(node)
             keywords = {str(keyword.arg) for keyword in node.keywords}
             keywords |= {"path"} if is_problem(node) else set()
             if is_text and code.value in CODES:

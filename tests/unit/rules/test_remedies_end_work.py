@@ -48,8 +48,6 @@ SAYS: t.Final = re.compile(r"\b(?:[Ee]nds?|is lost|are lost|lose|loses)\b")
 _COMMAND: t.Final = re.compile(r"`[^`]*`")
 # Commands alone: a function returns them, and the remedy that quotes one says what ends.
 QUOTED: t.Final = {
-    """oc patch $(oc get clusterpolicy -o name) --type merge -p '{"spec": {"migManager": {"config": """
-    """{"name": "NAME"}}}}'""": "_sharing/mig_steps",
     "oc delete clusterpolicy {} {}": "anew of _stack/clusterpolicy/manifest",
 }
 

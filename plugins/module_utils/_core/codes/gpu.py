@@ -52,7 +52,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CP-ABSENT",
-        "The ClusterPolicy disappeared during the wait.",
+        "ClusterPolicy {policy} is not there yet.",
         "Run `oc get events -n nvidia-gpu-operator`.",
     ),
     Code(
@@ -121,10 +121,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRA-SLICES",
-        "The ResourceSlices of a node are incomplete, or offer other devices than expected, for longer than "
-        "`grace`.",
-        "Run `oc get resourceslices --field-selector spec.nodeName=NODE -o yaml`; `oc logs -n "
-        "nvidia-gpu-operator POD --all-containers` shows the log of the node's DRA driver.",
+        "Node {node}: {problem}.",
+        "Run `oc get resourceslices --field-selector spec.nodeName={node} -o yaml` to see what the DRA "
+        "driver offers.{also}",
     ),
     Code(
         "GPU-DRV-BRANCH",
@@ -229,11 +228,6 @@ CODES: t.Final = (
         "Module Management.",
     ),
     Code(
-        "GPU-DTK-STALE",
-        "A label OSTREE_VERSION, RHEL_VERSION or OPENSHIFT_VERSION contradicts the node's osImage.",
-        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
-    ),
-    Code(
         "GPU-DTK-STREAM",
         "The ImageStream driver-toolkit has no tag for a node's RHCOS version, or does not exist.",
         "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag.",
@@ -276,12 +270,6 @@ CODES: t.Final = (
         "Correct the operand's `repository`, `image` and `version`, mirror the image, or change the login "
         "with "
         "`ansible-playbook playbooks/rotate_pull_secret.yml`, as the message says.",
-    ),
-    Code(
-        "GPU-KERNEL-STALE",
-        "A node's label kernel-version.full names another kernel than the node runs, for longer than "
-        "`grace`.",
-        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
     ),
     Code(
         "GPU-KMM-BUILD",
@@ -334,8 +322,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-SELECTOR",
-        "A node of the pools lacks a label that the Module selects, for longer than `grace`.",
-        "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`. No pod ends.",
+        "Node {node}: lacks label {lacking}, which the Module selects.",
+        "Set `kmm.selector`, or run `oc label node {node} {labels}`. No pod ends.",
     ),
     Code(
         "GPU-KMM-SIGN",
@@ -345,14 +333,14 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-VERSION",
-        "A node's version label differs from the Module's version.",
-        "Run the same task again, which updates one node after the other, or run `oc label node NODE "
-        "KEY=VERSION --overwrite`. The label ends the pods with devices of the node.",
+        "Node {node}: {problem}.",
+        "Run `oc label node {node} {label} --overwrite`. If the node has another version, KMM unloads it, "
+        "and pods with its devices end.",
     ),
     Code(
         "GPU-LEFTOVER",
-        "Operands still exist after the ClusterPolicy was deleted.",
-        "Run `oc get daemonset,pods -n nvidia-gpu-operator` to find finalizers and pods that do not end.",
+        "{what} are still there: {left}.",
+        "Run `oc get daemonset,pods -n {namespace}` to find finalizers and pods that do not end.",
     ),
     Code(
         "GPU-LOST",
@@ -423,9 +411,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MODE",
-        "The label resource-allocation.mode on a node belongs to the other stack.",
-        "Run `oc label node NODE nvidia.com/gpu-operator.resource-allocation.mode-`. No pod ends: the "
-        "node offers no device.",
+        "Node {node}: label {label}.",
+        "Run `oc label node {node} nvidia.com/gpu-operator.resource-allocation.mode-`: the other stack "
+        "left the label. If pods with GPUs run there, a driver that starts ends them.",
     ),
     Code(
         "GPU-NFD-EMPTY",
@@ -436,14 +424,16 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NFD-KERNEL",
-        "A node has no label with its kernel version.",
-        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+        "Node {node}: {label}.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={node}`, "
+        "which writes the labels of kernel and operating system anew.",
     ),
     Code(
         "GPU-NFD-OSTREE",
-        "A node of RHCOS has no label OSTREE_VERSION, which the operator needs to find the Driver Toolkit.",
-        "Install Red Hat's operator nfd instead of upstream's: `ansible-playbook playbooks/enable_gpus.yml "
-        "-e @FILE`.",
+        "Node {node}: no label system-os_release.OSTREE_VERSION, by which the operator finds the Driver "
+        "Toolkit.",
+        "Use Red Hat's operator nfd, with `ansible-playbook playbooks/enable_gpus.yml -e @FILE`: "
+        "upstream's node feature discovery does not write that label.",
     ),
     Code(
         "GPU-NO-METRICS",
@@ -452,24 +442,26 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NODE-DEGRADED",
-        "The machine-config daemon cannot configure a node and has stopped trying.",
-        "Run `oc logs POD -n openshift-machine-config-operator -c machine-config-daemon` for the daemon's "
-        "pod on that node.",
+        "Node {node}: the machine-config daemon has given up ({state}): {why}.",
+        "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get "
+        "pods -n openshift-machine-config-operator -o name -l k8s-app=machine-config-daemon "
+        "--field-selector spec.nodeName={node})`.",
     ),
     Code(
         "GPU-NODE-NOTREADY",
-        "A node of the pool is not Ready.",
-        "Run `oc describe node NODE`.",
+        "Node {node}: the node is not Ready.",
+        "Run `oc describe node {node}`.",
     ),
     Code(
         "GPU-NODE-UPDATING",
-        "The machine-config operator is about to reboot a node with a new configuration.",
-        "Run `oc get machineconfigpools`, and find the pods that keep the node from being drained.",
+        "Node {node} is being updated by the machine-config operator{also}, still on kernel {kernel}.",
+        "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update.",
     ),
     Code(
         "GPU-NODES",
-        "A pool has fewer nodes than it expects.",
-        "Run `oc get nodes -l SELECTOR` and `oc get machines -n openshift-machine-api`.",
+        "Pool {pool} has {number} of {wanted} nodes.",
+        "Run `oc get nodes -l {selector}`, and check the pool's Machines: `oc get machines -n "
+        "openshift-machine-api`.",
     ),
     Code(
         "GPU-NVD-BACK",
@@ -507,10 +499,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-LEFT",
-        "The ClusterPolicy disables NVIDIADriver objects, but a DaemonSet of one still holds a node for "
-        "longer than `grace`.",
-        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option `spec`, or "
-        "`driver.use_nvidia_driver_crd: false`).",
+        "Node {node}: the DaemonSet of NVIDIADriver {driver}, which is switched off, keeps the policy's "
+        "driver away.",
+        "Set `gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}}` (module option "
+        "`driver.use_nvidia_driver_crd`: false); the nodes then move to the policy's driver one by one.",
     ),
     Code(
         "GPU-NVD-MODE",
@@ -533,8 +525,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-OWNER",
-        "A node's driver belongs to another NVIDIADriver than the one that selects the node, or to none.",
-        "Run `oc get nvidiadriver -o yaml` to find another one that selects the node.",
+        "Node {node}: {problem}.",
+        "Run `oc get nvidiadriver -o yaml` to find another one that selects the node (label "
+        "nvidia.com/gpu-operator.driver.owner).",
     ),
     Code(
         "GPU-NVD-RELEASE",
@@ -568,16 +561,14 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-OPTED-OUT",
-        "A label nvidia.com/gpu.deploy.*=false keeps operands away from a node of the pool.",
-        "Run `oc label node NODE nvidia.com/gpu.deploy.operands-` for the label that the message names. "
-        "If pods with GPUs run there, a driver that starts ends them.",
+        "Node {node}: label {label}=false keeps {operands} away.",
+        "Run `oc label node {node} {labels}`. If pods with GPUs run there, a driver that starts ends them.",
     ),
     Code(
         "GPU-PAUSED",
-        "Labels with the value paused-for-driver-upgrade are left from a driver upgrade and keep operands "
-        "away.",
-        "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label "
-        "that the message names. No pod ends: the operator only adds what is missing.",
+        "Node {node}: its driver runs, and label {label} still keeps {operands} away.",
+        "Run `oc label node {node} --overwrite {labels}`. No pod ends: the operator only adds what is "
+        "missing.",
     ),
     Code(
         "GPU-PROFILE",
@@ -750,9 +741,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-WORKLOAD",
-        "A node serves virtual machines for longer than `grace`, by its label nvidia.com/gpu.workload.config "
-        "or by `sandbox_workloads.default_workload`, and so offers no GPUs to containers.",
-        "Run `oc label node NODE nvidia.com/gpu.workload.config=container --overwrite`. Virtual machines "
-        "with GPUs of the node end.",
+        "Node {node}: {cause} gives its GPUs to virtual machines, so containers get none.",
+        "Run `oc label node {node} nvidia.com/gpu.workload.config=container --overwrite`. Virtual "
+        "machines with GPUs of the node end.",
     ),
 )

@@ -11,9 +11,10 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "NIC-ALLOC",
-        "A node offers another number of an RDMA or SR-IOV resource than expected, for longer than `grace`.",
-        "Correct the resource's selectors in `nvidia_network_operator_nic_cluster_policy` (module option "
-        "`nic_cluster_policy`), so that they match the node's adapters.",
+        "Node {node}: it offers {number} of {wanted} {resource}.",
+        "Correct the resource's selectors (vendors, device_ids, link_types, if_names) in "
+        "`nvidia_network_operator_nic_cluster_policy` (module option `nic_cluster_policy`), so that they "
+        "match the node's adapters.",
     ),
     Code(
         "NIC-BUSY",
@@ -47,14 +48,15 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-DRV-OUTDATED",
-        "A NIC driver pod has an older revision than its DaemonSet, and nothing replaces it for longer than "
-        "`grace`.",
-        "Set autoUpgrade in `ofed_driver.upgrade_policy` of `nvidia_network_operator_nic_cluster_policy`.",
+        "Node {node}: pod {pod} of the NIC driver is of an older revision.",
+        "Set ofed_driver.upgrade_policy to {autoUpgrade: true} in "
+        "`nvidia_network_operator_nic_cluster_policy` (module option `nic_cluster_policy`). The operator "
+        "then empties node after node, and their pods end.",
     ),
     Code(
         "NIC-IGNORED",
-        "The operator ignores the NicClusterPolicy, because another one exists.",
-        "Run `oc delete nicclusterpolicy NAME` for the other one. With a policy that counts, the NIC "
+        "NicClusterPolicy {policy} is ignored: {why}.",
+        "Run `oc get nicclusterpolicy`, and delete the other one. With a policy that counts, the NIC "
         "driver goes, and pods with its devices end.",
     ),
     Code(
@@ -64,13 +66,10 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-LABEL",
-        "A node of the pools has no label pci-15b3.present for longer than `grace`.",
-        "Add class 02 to `node_feature_discovery_pci_classes`, with vendor as the only label field.",
-    ),
-    Code(
-        "NIC-LEFTOVER",
-        "DaemonSets still exist after the NicClusterPolicy was deleted.",
-        "Run `oc get daemonset,pods -n nvidia-network-operator` to find finalizers and pods that do not end.",
+        "Node {node}: label feature.node.kubernetes.io/pci-15b3.present is missing, so the operator "
+        "leaves the node out.",
+        "Add 02 to `node_feature_discovery_pci_classes` (option `pci_classes` of nfd_labels; 0200 misses "
+        "InfiniBand), with vendor as the only one of its label_fields; the machine must have the adapter.",
     ),
     Code(
         "NIC-OPERAND",

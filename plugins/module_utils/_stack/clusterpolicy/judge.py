@@ -11,6 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ..._core.daemon_sets import is_made_by
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Grace, Readiness, ready, worst
 from ..._nodes.node import short
@@ -21,7 +22,7 @@ from ..drivers import kernel
 from ..judge import OF_OPERANDS, ROLLOUT, StackJudge, harden_some, judge_pools, one_line_each, patience
 from ..node import late_outside, ready_but_outside
 from ..params import LookParams, StackPool
-from ..stages import Finding, not_yet, on_object
+from ..stages import Finding, on_object
 from ..upgrade import RUNNING, with_progress
 from .manifest import effective_tolerations
 from .node import WITHHELD, judge_node
@@ -99,7 +100,8 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
     """Return the findings, causes before consequences; the last is the status of the policy."""
     policy = named(snapshot["policies"], title)
     if not policy:
-        return [not_yet(f"ClusterPolicy {title}", "NoPolicy", "GPU-CP-ABSENT", operands.NAMESPACE)]
+        text = text_of("GPU-CP-ABSENT", policy=title)
+        return [on_object(PENDING, "NoPolicy", **text._asdict(), waits=True)]
     findings = [
         judge_policy(policy, snapshot),
         *judge_pools(snapshot, pools, lambda node, pool, view: judge_node(node, pool, policy, view)),

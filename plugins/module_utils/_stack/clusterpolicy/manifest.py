@@ -19,10 +19,6 @@ from .default_spec import REQUIRED
 
 API_VERSION: t.Final = "nvidia.com/v1"
 # How the user of a playbook, and of the module, returns to the driver of the policy.
-GO_BACK: t.Final = (
-    "Set gpu_operator_spec: {driver: {useNvidiaDriverCRD: false}} "
-    "(module option driver.use_nvidia_driver_crd: false)"
-)
 _IMAGE: t.Final = ("version", "repository", "image")
 
 

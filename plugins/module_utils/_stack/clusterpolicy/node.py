@@ -9,18 +9,18 @@ from dataclasses import replace
 
 from ..._catalogue.well_known import GPU_PRESENT, MIG_CONFIG, MIG_STATE, PLUGIN_CONFIG
 from ..._core.objects import KubeObject, Snapshot, at, name
-from ..._core.readiness import FAILED, PENDING, Readiness
+from ..._core.readiness import FAILED, PENDING, Readiness, about_node
 from ..._nodes import devices
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import DRIVER_STARTS, judge_alive, judge_opt_out, judge_paused
+from ..node import judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
 from ..upgrade import is_automatic, judge_upgrade
-from .manifest import GO_BACK, effective_tolerations, reason, state
+from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
@@ -112,24 +112,25 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
     if not machines.get("enabled") or kind == CONTAINER or is_met:
         return None
     cause = f"label {WORKLOAD}={kind}" if label else f"sandboxWorkloads.defaultWorkload {kind} of the policy"
-    what = f"{cause} gives its GPUs to virtual machines, so containers get none"
-    remedy = (
-        f"Run `oc label node {name(node)} {WORKLOAD}={CONTAINER} --overwrite`. Virtual machines with GPUs of "
-        "the node end."
-    )
-    return on_node(PENDING, node, "Workload", what, "GPU-WORKLOAD", remedy, stage=stages.LABELS)
+    text = about_node("GPU-WORKLOAD", node=name(node), cause=cause)
+    return on_node(PENDING, node, "Workload", *text, stage=stages.LABELS)
 
 
 def _judge_marks(node: KubeObject) -> Finding | None:
     marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
-        remedy = f"Run `oc label node {name(node)} {operands.DEPLOY}operands-`. {DRIVER_STARTS}"
-        what = f"label {operands.DEPLOY}operands=false keeps every operand away"
-        return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
+        label = f"{operands.DEPLOY}operands"
+        text = about_node(
+            "GPU-OPTED-OUT", node=name(node), label=label, operands="every operand", labels=f"{label}-"
+        )
+        return on_node(PENDING, node, "OptedOut", *text, stage=stages.LABELS)
     if marks.get(operands.MODE) == "dra" and not devices.resources(node):
-        what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
-        remedy = f"Run `oc label node {name(node)} {operands.MODE}-`. No pod ends: the node offers no device."
-        return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
+        text = about_node(
+            "GPU-MODE",
+            node=name(node),
+            label=f"{operands.MODE}=dra is left over from a GPUCluster and keeps the operands away",
+        )
+        return on_node(PENDING, node, "Mode", *text, stage=stages.LABELS)
     if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
         now, log = marks.get(GPU_PRESENT, "absent"), operands.OPERATOR_LOG
         what = f"the operator has not labelled it {GPU_PRESENT}=true (it is {now})"
@@ -150,9 +151,8 @@ def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Fin
     ]
     if not names:
         return None
-    what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
-    remedy = f"{GO_BACK}; the nodes then move to the policy's driver one by one."
-    return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
+    text = about_node("GPU-NVD-LEFT", node=name(node), driver=names[0])
+    return on_node(PENDING, node, "DriverLeft", *text, stage=stages.DRIVER)
 
 
 def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> list[Finding]:

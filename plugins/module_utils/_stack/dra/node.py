@@ -8,12 +8,12 @@ import typing as t
 
 from ..._catalogue.well_known import NVIDIA_PCI
 from ..._core.objects import KubeObject, Snapshot, name
-from ..._core.readiness import PENDING, Readiness
+from ..._core.readiness import PENDING, Readiness, about_node
 from ..._nodes import devices, dra
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import DRIVER_STARTS, judge_alive, judge_opt_out, judge_paused, judge_taints
+from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -70,12 +70,9 @@ def _judge_labels(node: KubeObject) -> Finding | None:
         )
         return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
-        what = f"label {operands.MODE} is {marks[operands.MODE]}"
-        remedy = (
-            f"Run `oc label node {name(node)} {operands.MODE}-`: the other stack left the label. "
-            f"{DRIVER_STARTS}"
-        )
-        return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
+        label = f"{operands.MODE} is {marks[operands.MODE]}"
+        text = about_node("GPU-MODE", node=name(node), label=label)
+        return on_node(PENDING, node, "Mode", *text, stage=stages.LABELS)
     return judge_opt_out(node, COMPONENTS)
 
 
@@ -113,9 +110,7 @@ def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Fin
     what = f"its ResourceSlices offer {', '.join(wrong) or 'no device'}"
     if not offer.complete:
         what = "its ResourceSlices are incomplete"
-    command = f"oc get resourceslices --field-selector spec.nodeName={name(node)} -o yaml"
     pod = next((name(one) for one in snapshot["pods"] if name(one).startswith(PLUGIN)), "")
     log = f" The driver's log: `oc logs -n {operands.NAMESPACE} {pod} --all-containers`." if pod else ""
-    remedy = f"Run `{command}`.{log}"
-    more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
-    return on_node(PENDING, node, "Slices", what, "GPU-DRA-SLICES", remedy, **more)
+    text = about_node("GPU-DRA-SLICES", node=name(node), problem=what, also=log)
+    return on_node(PENDING, node, "Slices", *text, stage=stages.ALLOCATABLE, waits=True)

@@ -8,7 +8,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ..._core.objects import Snapshot, name, named
-from ..._core.readiness import Readiness, at_node
+from ..._core.readiness import Readiness, about_node, at_node
 from ..._nodes import node as node_facts
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.system import KERNEL, OSTREE, System, as_label, contradictions, system
@@ -20,29 +20,23 @@ Data = dict[str, t.Any]
 # Every update shows these codes for a moment; only one that lasts is an error.
 PASSING: t.Final = (
     "GPU-DTK-DAEMONSET",
-    "GPU-DTK-STALE",
     "GPU-DTK-STREAM",
     "GPU-DRV-NODTK",
     "GPU-DRV-PRECOMPILED",
-    "GPU-KERNEL-STALE",
     "GPU-NFD-KERNEL",
     "GPU-NFD-OSTREE",
     "GPU-NODE-DEGRADED",
 )
 # The steps, in order, that a node with a new kernel goes through.
 LINKS: t.Final = ("node", "labels", "toolkit", "daemonset", "image", "driver", "device plugin")
-_REPAIR_STREAM: t.Final = (
-    "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
-    "entitlements are not needed."
-)
 
 
 class Misfit(t.NamedTuple):
     """The first of the five facts that does not fit; link: the step in LINKS that it stops."""
 
     link: str
-    code: str
     message: str
+    code: str
     remedy: str
 
 
@@ -89,7 +83,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     pod = (named(snapshot["pods"], driver.pod) if driver else None) or None
     looks: tuple[t.Callable[[], Misfit | None], ...] = (
         lambda: _kernel(node, found),
-        lambda: _release(found) if source == toolkit.BY_TOOLKIT else None,
+        lambda: _release(node, found) if source == toolkit.BY_TOOLKIT else None,
         lambda: _tag(found, images) if source == toolkit.BY_TOOLKIT else None,
         lambda: _no_daemonset(node, found, source, snapshot["daemonsets"]) if daemonset is None else None,
         lambda: _daemonset(found, daemonset, images) if source == toolkit.BY_TOOLKIT and daemonset else None,
@@ -115,33 +109,23 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
     return at_node(name(node), "Kernel", wrong.message, wrong.code, wrong.remedy)
 
 
-def _worker(node: Data) -> str:
-    where = f"--field-selector spec.nodeName={name(node)}"
-    return f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker {where}`."
-
-
 def _kernel(node: Data, found: System) -> Misfit | None:
+    what = ""
     if not found.labelled and has_nvidia_pci(labels(node)):
         what = f"no label {KERNEL}"
-        return Misfit("labels", "GPU-NFD-KERNEL", what, _worker(node))
-    if found.labelled and found.kernel and found.labelled != as_label(found.kernel):
+    elif found.labelled and found.kernel and found.labelled != as_label(found.kernel):
         what = (
             f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
         )
-        return Misfit("labels", "GPU-KERNEL-STALE", what, _worker(node))
-    wrong = contradictions(found)
-    if wrong:
+    elif wrong := contradictions(found):
         what = f"label {', '.join(wrong)} contradicts its osImage, which is RHCOS {found.image}"
-        return Misfit("labels", "GPU-DTK-STALE", what, f"The label is stale. {_worker(node)}")
-    return None
+    return Misfit("labels", *about_node("GPU-NFD-KERNEL", node=name(node), label=what)) if what else None
 
 
-def _release(found: System) -> Misfit | None:
+def _release(node: Data, found: System) -> Misfit | None:
     if found.ostree or not found.coreos:
         return None
-    what = "no label system-os_release.OSTREE_VERSION, by which the operator finds the Driver Toolkit"
-    remedy = "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label."
-    return Misfit("labels", "GPU-NFD-OSTREE", what, remedy)
+    return Misfit("labels", *about_node("GPU-NFD-OSTREE", node=name(node)))
 
 
 def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
@@ -153,7 +137,7 @@ def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
         "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a release "
         "of OpenShift brings it."
     )
-    return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
+    return Misfit("toolkit", what, "GPU-DTK-STREAM", remedy)
 
 
 def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data]) -> Misfit | None:
@@ -167,7 +151,7 @@ def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data
     )
     names = ", ".join(sorted(map(name, others)))
     what = f"the operator has no driver DaemonSet for {wanted}, only {names}"
-    return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, operands.OPERATOR_LOG)
+    return Misfit("daemonset", what, "GPU-DTK-DAEMONSET", operands.OPERATOR_LOG)
 
 
 def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit | None:
@@ -178,7 +162,11 @@ def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit
         what = (
             f"DaemonSet {title} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
         )
-        return Misfit("daemonset", "GPU-DRV-NODTK", what, _REPAIR_STREAM)
+        remedy = (
+            "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
+            "entitlements are not needed."
+        )
+        return Misfit("daemonset", what, "GPU-DRV-NODTK", remedy)
     selected = operands.selector(live).get(OSTREE)
     version = marks.get(toolkit.VERSION) or selected
     if version and (version != found.ostree or (selected and selected != version)):
@@ -187,7 +175,7 @@ def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit
         what = f"DaemonSet {title} was made before the ImageStream had tag {found.ostree}"
     else:
         return None
-    return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, operands.OPERATOR_LOG)
+    return Misfit("daemonset", what, "GPU-DTK-DAEMONSET", operands.OPERATOR_LOG)
 
 
 def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
@@ -198,10 +186,10 @@ def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
     )
     if found.kernel and as_label(found.kernel) not in image:
         what = f"driver image {image} was not made for the running kernel {found.kernel}"
-        return Misfit("image", "GPU-DRV-PRECOMPILED", what, remedy)
+        return Misfit("image", what, "GPU-DRV-PRECOMPILED", remedy)
     wrong = trouble(pod) if pod else None
     if wrong and wrong.reason in IMAGE_REASONS:
         said = f": {wrong.message}" if wrong.message else ""
         what = f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}"
-        return Misfit("image", "GPU-DRV-PRECOMPILED", what, remedy)
+        return Misfit("image", what, "GPU-DRV-PRECOMPILED", remedy)
     return None

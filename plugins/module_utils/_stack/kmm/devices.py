@@ -8,7 +8,7 @@ import typing as t
 
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at, name as name_of
-from ..._core.readiness import Readiness, at_node
+from ..._core.readiness import Readiness, about_node, at_node
 from ..._nodes import devices as node_devices, dra, pool_nodes
 from ..params import StackParams, StackPool
 
@@ -56,9 +56,7 @@ def judge(
         where = name_of(node)
         what = lacking(where, name, wanted, slices)
         if what:
-            command = f"oc get resourceslices --field-selector spec.nodeName={where} -o yaml"
-            remedy = f"Run `{command}` to see what the DRA driver offers."
-            parts.append(at_node(where, "Slices", what, "GPU-DRA-SLICES", remedy))
+            parts.append(at_node(where, "Slices", *about_node("GPU-DRA-SLICES", node=where, problem=what)))
     return parts
 
 

@@ -9,7 +9,7 @@ import typing as t
 from ..._core import diff
 from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, at, name, named
-from ..._core.readiness import FAILED, Readiness, at_node
+from ..._core.readiness import FAILED, Readiness, about_node, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
 from ..pods import how_to_cure, how_to_list, trouble
@@ -51,9 +51,10 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
     if lacking:
-        what = f"lacks label {', '.join(lacking)}, which the Module selects"
-        remedy = f"Set kmm.selector, or run `oc label node {title} {' '.join(lacking)}`. No pod ends."
-        return at_node(title, "Selector", what, "GPU-KMM-SELECTOR", remedy)
+        text = about_node(
+            "GPU-KMM-SELECTOR", node=title, lacking=", ".join(lacking), labels=" ".join(lacking)
+        )
+        return at_node(title, "Selector", *text)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
             f"taint {', '.join(taints)} is not tolerated by the Module, "
@@ -79,11 +80,8 @@ def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
     what = f"has no label {label}, without which KMM loads nothing there"
     if there:
         what = f"has version {there} in its label, and the Module has version {version}"
-    remedy = (
-        f"Run `oc label node {name(node)} {label}={version} --overwrite`. If the node has another "
-        "version, KMM unloads it, and pods with its devices end."
-    )
-    return at_node(name(node), "Version", what, "GPU-KMM-VERSION", remedy)
+    text = about_node("GPU-KMM-VERSION", node=name(node), problem=what, label=f"{label}={version}")
+    return at_node(name(node), "Version", *text)
 
 
 def _judge_image(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list[Readiness]:

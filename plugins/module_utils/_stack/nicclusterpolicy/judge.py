@@ -11,6 +11,7 @@ import typing as t
 
 from ..._core.conditions import since
 from ..._core.daemon_sets import is_made_by, of_owner
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import PENDING, Readiness, pending, ready
 from ..._nodes import devices
@@ -115,11 +116,8 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     left = [name(one) for one in snapshot["daemonsets"] if is_made_by(one, "NicClusterPolicy")]
     if not left:
         return ready("Gone")
-    message = f"DaemonSets are still there: {', '.join(left)}."
-    remedy = (
-        f"Run `oc get daemonset,pods -n {manifest.NAMESPACE}` to find finalizers and pods that do not end."
-    )
-    return pending("Leaving", message, code="NIC-LEFTOVER", remedy=remedy)
+    text = text_of("GPU-LEFTOVER", what="DaemonSets", left=", ".join(left), namespace=manifest.NAMESPACE)
+    return pending("Leaving", **text._asdict())
 
 
 def outlived(

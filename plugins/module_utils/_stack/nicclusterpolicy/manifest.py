@@ -9,7 +9,7 @@ import re
 import typing as t
 
 from ..._core import conditions, references
-from ..._core.errors import InputError
+from ..._core.errors import InputError, text_of
 from ..._core.objects import KubeObject, at, merge
 from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
@@ -190,9 +190,8 @@ def components(policy: Data) -> list[Data]:
 def judge(policy: Data) -> Readiness:
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
-        message = f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}"
-        remedy = "Run `oc get nicclusterpolicy`, and delete the other one."
-        return failed("Ignored", message, code="NIC-IGNORED", remedy=remedy)
+        text = text_of("NIC-IGNORED", policy=NAME, why=str(status.get("reason")).removesuffix("."))
+        return failed("Ignored", **text._asdict())
     own = conditions.find(policy, "Ready")
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:

@@ -9,7 +9,7 @@ import typing as t
 from ..._catalogue.well_known import NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, at, name
-from ..._core.readiness import FAILED, PENDING, Readiness
+from ..._core.readiness import FAILED, PENDING, Readiness, about_node
 from ..._nodes import devices
 from ..._nodes.labels import labels
 from ..._nodes.taints import matches
@@ -110,13 +110,7 @@ def _driver_log(node: KubeObject, of_node: Here) -> str:
 def _judge_label(node: KubeObject) -> Finding | None:
     if labels(node).get(PRESENT) == "true":
         return None
-    what = f"label {PRESENT} is missing, so the operator leaves the node out"
-    remedy = (
-        "Add 02 to node_feature_discovery_pci_classes (option pci_classes of nfd_labels; 0200 misses "
-        "InfiniBand), with vendor as the only one of its label_fields; "
-        "the machine must have the adapter."
-    )
-    return on_node(PENDING, node, "Label", what, "NIC-LABEL", remedy, stage=stages.LABELS)
+    return on_node(PENDING, node, "Label", *about_node("NIC-LABEL", node=name(node)), stage=stages.LABELS)
 
 
 def _judge_upgrade(node: KubeObject, of_node: Here) -> Finding | None:
@@ -176,16 +170,14 @@ def _judge_operand(
     title, reason = "the NIC driver" if driver else found.daemonset, f"Operand:{found.daemonset}"
     more: dict[str, t.Any] = {"stage": stage_of(key_of(daemonset)), "since": found.since}
     if driver and found.note == operands.OUTDATED:
-        what = f"pod {found.pod} of the NIC driver is of an older revision"
         if is_automatic:
-            what += ", and the operator has not begun its upgrade"
+            what = (
+                f"pod {found.pod} of the NIC driver is of an older revision, and the operator has not begun "
+                "its upgrade"
+            )
             return on_node(PENDING, node, reason, what, "NIC-UPG", OPERATOR_LOG, **more)
-        remedy = (
-            "Set ofed_driver.upgrade_policy to {autoUpgrade: true} in "
-            "nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy). The operator "
-            "then empties node after node, and their pods end."
-        )
-        return on_node(PENDING, node, reason, what, "NIC-DRV-OUTDATED", remedy, **more)
+        text = about_node("NIC-DRV-OUTDATED", node=name(node), pod=found.pod)
+        return on_node(PENDING, node, reason, *text, **more)
     if pod is None or wrong is None:
         code = "NIC-DRV" if driver else "NIC-OPERAND"
         remedy = f"Run `{how_to_describe(pod, found.daemonset, NAMESPACE)}`."
@@ -201,10 +193,7 @@ def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | No
     found = devices.offered(node, resource)
     if found == number if number else found > 0:
         return None
-    what = f"it offers {found} of {number or 'at least 1'} {resource}"
-    remedy = (
-        "Correct the resource's selectors (vendors, device_ids, link_types, if_names), so that they match "
-        "the node's adapters."
+    text = about_node(
+        "NIC-ALLOC", node=name(node), number=found, wanted=number or "at least 1", resource=resource
     )
-    more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}
-    return on_node(PENDING, node, f"Devices:{resource}", what, "NIC-ALLOC", remedy, **more)
+    return on_node(PENDING, node, f"Devices:{resource}", *text, stage=stages.ALLOCATABLE, waits=True)

@@ -14,7 +14,7 @@ from ..._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT
 from ..._core.conditions import find
 from ..._core.daemon_sets import is_made_by
 from ..._core.objects import KubeObject, Snapshot, name
-from ..._core.readiness import FAILED, PENDING
+from ..._core.readiness import FAILED, PENDING, about_node
 from ..._nodes.labels import labels
 from ..._nodes.pool_nodes import nodes_of
 from ..._nodes.taints import matches
@@ -92,10 +92,7 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
         what = f"NVIDIADriver {title} does not own it yet"
         if owner:
             what = f"its driver's owner is {owner}, not {title}"
-        remedy = (
-            f"Run `oc get nvidiadriver -o yaml` to find another one that selects the node (label {OWNER})."
-        )
-        return _on_driver(node, "Owner", what, "GPU-NVD-OWNER", remedy)
+        return _on_driver(node, "Owner", *about_node("GPU-NVD-OWNER", node=name(node), problem=what))
     made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", title)]
     ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:

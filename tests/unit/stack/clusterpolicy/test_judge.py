@@ -118,7 +118,7 @@ CASES = [
     (rolling, "GPU-OPERAND", "pending", "pending", "older revision"),
     (no_daemonset, "GPU-OPERAND-LACKING", "pending", "failed", "its labels require dcgm,"),
     (no_tag, "GPU-DTK-STREAM", "pending", "failed", "has no tag 9.8.20260801-0"),
-    (stale_label, "GPU-DTK-STALE", "pending", "failed", "contradicts its osImage"),
+    (stale_label, "GPU-NFD-KERNEL", "pending", "failed", "contradicts its osImage"),
     (fewer_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4"),
     (no_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 0 of 4"),
     (still_building, "GPU-OPERAND", "pending", "pending", "driver is not Ready"),

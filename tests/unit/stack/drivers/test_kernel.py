@@ -112,10 +112,10 @@ BROKEN = [
     (
         reboot,
         "labels",
-        "GPU-KERNEL-STALE",
+        "GPU-NFD-KERNEL",
         f"kernel-version.full={KERNEL} is of another kernel than the running {NEW_KERNEL}",
     ),
-    (old_rhel_label, "labels", "GPU-DTK-STALE", "label RHEL_VERSION=9.6 contradicts its osImage"),
+    (old_rhel_label, "labels", "GPU-NFD-KERNEL", "label RHEL_VERSION=9.6 contradicts its osImage"),
     (no_ostree_label, "labels", "GPU-NFD-OSTREE", "no label system-os_release.OSTREE_VERSION"),
     (relabelled, "toolkit", "GPU-DTK-STREAM", f"has no tag {NEW_RHCOS} (it has 9.8.20260722-0, {RHCOS})"),
     (
@@ -195,7 +195,7 @@ def test_a_driver_from_elsewhere_needs_no_toolkit(seen: Snapshot, spec: Data) ->
 
 def test_a_kernel_whose_version_is_no_label(seen: Snapshot) -> None:
     node(seen)["status"]["nodeInfo"]["kernelVersion"] = "5.14.0-570.12.1.el9_6.x86_64+rt"
-    assert facts(seen)["misfit"]["code"] == "GPU-KERNEL-STALE"
+    assert facts(seen)["misfit"]["code"] == "GPU-NFD-KERNEL"
     marks(seen)[f"{FEATURE}kernel-version.full"] = "5.14.0-570.12.1.el9_6.x86_64_rt"
     assert facts(seen)["misfit"] == {}
 
