@@ -64,11 +64,15 @@ def layer_of(code: str) -> str:
     return _ELSEWHERE.get(code) or LAYERS.get(code.partition("-")[0], "collection")
 
 
-def text_of(code: str, /, **named: object) -> Code:
-    """Return message and remedy of a code, with the facts that its text in _core/codes names."""
+def template_of(code: str) -> Code:
     from .codes.registry import CODES
 
-    return CODES[code].filled({"also": "", **named})
+    return CODES[code]
+
+
+def text_of(code: str, /, **named: object) -> Code:
+    """Return message and remedy of a code, with the facts that its text in _core/codes names."""
+    return template_of(code).filled({"also": "", **named})
 
 
 class AcceleratorError(Exception):

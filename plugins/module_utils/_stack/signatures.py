@@ -12,17 +12,20 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._core.errors import template_of
+
 
 class Signature(t.NamedTuple):
-    """A known text. pattern: a regular expression. code, remedy: for an error with this text.
+    """A known text. pattern: a regular expression. code: for an error with this text.
 
-    The remedy may hold {node}, {pod} and {namespace}, which `advice` fills in.
+    meaning, remedy: of a code that has several signatures; the others have the text of the code. The remedy
+    may hold {node}, {pod} and {namespace}, which `advice` fills in.
     """
 
     pattern: str
     code: str
-    meaning: str
-    remedy: str
+    meaning: str = ""
+    remedy: str = ""
 
     def advice(self, otherwise: str = "", **names: str) -> str:
         """Return the remedy with these names; the other one if it needs a name that is not known."""
@@ -39,10 +42,6 @@ NFD_WORKERS: t.Final = (
     "node_feature_discovery_pci_classes."
 )
 _TOOLKIT: t.Final = "Run `oc get imagestream driver-toolkit -n openshift -o yaml`"
-_DRIVER: t.Final = (
-    "Run `oc logs -n nvidia-gpu-operator $(oc get pods -n nvidia-gpu-operator -o name "
-    "-l app.kubernetes.io/component=nvidia-driver --field-selector spec.nodeName={node}) --all-containers`"
-)
 _ANOTHER: t.Final = (
     "Set driver.version of the pool in gpu_pools (module option driver) to a release that does; the new "
     "driver pods end pods that use GPUs, and playbooks/upgrade_driver.yml asks first."
@@ -67,16 +66,11 @@ SIGNATURES: t.Final = (
         r"|Unable to find a match: (?:\S+ )*?(?:elfutils-libelf|kernel-(?:headers|devel|core|modules))"
         r"|Could not resolve Linux kernel version",
         "GPU-DRV-NODTK",
-        "the driver is being built without the Driver Toolkit, from packages that it does not find",
-        f"{_TOOLKIT}, and add a tag for the node's OSTREE_VERSION; entitlements are not needed.",
     ),
     Signature(
         r"failed to reach RHEL package repositories|failed to update the dnf metadata cache"
         r"|Failed to download metadata for repo|Cannot download repomd\.xml",
         "GPU-DRV-REPO",
-        "the driver's container does not reach a package repository",
-        f"{_TOOLKIT}: with a tag for the node's OSTREE_VERSION the driver needs no repository. If it needs "
-        "one all the same, run `oc get proxy cluster -o yaml`.",
     ),
     Signature(
         r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
@@ -86,12 +80,7 @@ SIGNATURES: t.Final = (
         "Run `oc get imagestream driver-toolkit -n openshift`, then "
         "`oc get clusteroperators openshift-samples image-registry`.",
     ),
-    Signature(
-        r"could not find osImage .* in OS --> DTK mapping",
-        "GPU-DTK-OSIMAGE",
-        "no Driver Toolkit is known for this version of RHCOS",
-        "Import a Driver Toolkit tag for that RHCOS version, or update Kernel Module Management.",
-    ),
+    Signature(r"could not find osImage .* in OS --> DTK mapping", "GPU-DTK-OSIMAGE"),
     Signature(
         r"No GPU node in the cluster, do not create DaemonSets",
         "GPU-NFD-EMPTY",
@@ -106,33 +95,15 @@ SIGNATURES: t.Final = (
         "Run `oc get nodes -L feature.node.kubernetes.io/kernel-version.full` to find the GPU node without "
         "it, and `oc get pods -n openshift-nfd -o wide` to check the nfd-worker there.",
     ),
+    Signature(r"Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
     Signature(
-        r"Could not unload NVIDIA driver kernel modules, driver is in use",
-        "GPU-DRV-INUSE",
-        "the old driver is still in use on the node",
-        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, or reboot it; do "
-        "not delete driver pods by hand.",
+        r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy", "GPU-UPG-POLICY"
     ),
-    Signature(
-        r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy",
-        "GPU-UPG-POLICY",
-        "the upgrade policy forbids what the driver manager needs to do",
-        "Set driver.upgrade_policy.podDeletion or driver.upgrade_policy.drain; the upgrade then ends pods "
-        "that use GPUs.",
-    ),
-    Signature(
-        r"cannot delete Pods with local storage",
-        "GPU-UPG-EMPTYDIR",
-        "a pod with an emptyDir volume holds the GPU",
-        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods; both end pods and their data.",
-    ),
+    Signature(r"cannot delete Pods with local storage", "GPU-UPG-EMPTYDIR"),
     Signature(
         r"not signed by a key that is trusted|[Ll]oading of unsigned module is rejected"
         r"|unsigned module loading is restricted|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
-        "Secure Boot rejects the kernel module",
-        "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
-        "driver.use_precompiled.",
     ),
     Signature(
         r"sign-file: /run/secrets/(key|cert)/",
@@ -159,16 +130,11 @@ SIGNATURES: t.Final = (
         rf"not{_ON}supported{_ON}by{_ON}the{_ON}(?:NVIDIA|NVRM)\b|supported{_ON}through{_ON}the{_ON}"
         rf"NVIDIA{_ON}\S+{_ON}Legacy{_ON}drivers?",
         "GPU-DRV-BRANCH",
-        "this release of the driver does not support the GPU",
-        _ANOTHER,
     ),
     Signature(
         r"The Nouveau kernel driver is currently in use|probe routine was not called"
         r"|[Ff]ailed to unload (?:the )?nouveau|rmmod: ERROR: Module nouveau is in use",
         "GPU-DRV-NOUVEAU",
-        "another driver, such as nouveau or vfio-pci, holds the GPU",
-        "Run `oc debug node/{node} -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
-        "kernel_arguments: [modprobe.blacklist=nouveau] below tuning of the pool, which reboots its nodes.",
     ),
     Signature(
         r"modpost: GPL-incompatible module \S+ uses GPL-only symbol",
@@ -197,11 +163,6 @@ SIGNATURES: t.Final = (
         r"RmInitAdapter failed|rm_init_adapter failed|nvidia-persistenced failed to initialize"
         r"|_kgspBootGspRm|BAR\d is 0M|This PCI I/O region assigned to your NVIDIA device is invalid",
         "GPU-DRV-INIT",
-        "the driver is loaded and cannot initialize a GPU; possible causes: its system processor (GSP), its "
-        "VBIOS, too little PCI address space (BAR), a broken board",
-        f"{_MESSAGES} and read the lines with NVRM: GSP or VBIOS point to firmware, BAR to the address space "
-        "that the host's firmware or hypervisor gives. If a reboot, which ends the node's pods, does not "
-        "help, have the board replaced.",
     ),
     Signature(
         r"has fallen off the bus|GPU is lost\.",
@@ -223,21 +184,8 @@ SIGNATURES: t.Final = (
         "the node does not load the driver's kernel module",
         f"{_MESSAGES}: its lines with NVRM or nvidia name the cause.",
     ),
-    Signature(
-        r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)",
-        "GPU-DRV-MISMATCH",
-        "the node still has the kernel module of another driver release loaded, or the program brings its "
-        "own NVIDIA library",
-        "If other pods of the node work, update that program. Else run `oc adm drain {node} "
-        "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
-    ),
-    Signature(
-        r"error creating symlink|Failed to create symlinks under /dev/char",
-        "GPU-VAL-DEVCHAR",
-        "the validator cannot create the links to the GPUs below /dev/char; the driver itself may work",
-        "Set gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
-        'value: "true"}]}}}.',
-    ),
+    Signature(r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)", "GPU-DRV-MISMATCH"),
+    Signature(r"error creating symlink|Failed to create symlinks under /dev/char", "GPU-VAL-DEVCHAR"),
     Signature(
         r'no runtime for "nvidia" is configured|failed to find runtime handler nvidia'
         r"|ERROR_LIBRARY_NOT_FOUND|could not load NVML library|libnvidia-ml\.so\.1: cannot open shared object"
@@ -257,27 +205,15 @@ SIGNATURES: t.Final = (
         r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|failed to start fabric manager"
         r"|[Ff]abric manager .*interface version \S+ does(?:n't| not) match",
         "GPU-FABRIC",
-        "the NVSwitch fabric is not up",
-        f"{_DRIVER}; its fabric manager gives the cause.",
     ),
-    Signature(
-        r"Requested: 1, Available: 0, which is unexpected",
-        "GPU-VAL-BUSY",
-        "the operator's validator found no free GPU; the installation itself is not faulty",
-        'Set gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}}.',
-    ),
+    Signature(r"Requested: 1, Available: 0, which is unexpected", "GPU-VAL-BUSY"),
     Signature(
         r"XidCriticalError: Xid=\d+",
         "GPU-HW-XID",
         "the device plugin took a GPU out of service after a critical Xid",
         "Run `oc adm cordon {node}`, then reset or replace the GPU.",
     ),
-    Signature(
-        r"Failed to initialize NVML: Unknown Error",
-        "GPU-CDI-LOST",
-        "the container lost its devices",
-        "Delete the pod, which ends its work; its controller starts a new one. Set cdi.enabled to true.",
-    ),
+    Signature(r"Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
     Signature(
         r"At least one mode change pending",
         "GPU-MIG-REBOOT",
@@ -291,46 +227,14 @@ SIGNATURES: t.Final = (
         "Run `oc get pods -A --field-selector spec.nodeName={node}` to find pods that hold a GPU, also by "
         "hostPath, and end them.",
     ),
-    Signature(
-        r"unable to read MDEV devices directory",
-        "GPU-VGPU-MDEV",
-        "the node has no mediated devices",
-        "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
-        "clusterpolicy -o yaml`.",
-    ),
-    Signature(
-        r"could not insert 'nvidia[-_]peermem': Invalid argument",
-        "GPU-RDMA-ABI",
-        "nvidia-peermem was built against another NIC driver",
-        "Run `oc delete pod -n {namespace} {pod}`, for one driver pod after the other; this ends pods that "
-        "use GPUs on its node.",
-    ),
-    Signature(
-        r"rmmod: ERROR: Module (?:mlx|ib_|rdma_|iw_)\S* is in use",
-        "NIC-DRV-INUSE",
-        "modules of storage or of another RDMA driver hold the NIC driver that is to be replaced",
-        'Add {name: UNLOAD_STORAGE_MODULES, value: "true"} to ofed_driver.env in '
-        "nvidia_network_operator_nic_cluster_policy; it unloads storage modules, so drain the node first, "
-        "which ends its pods.",
-    ),
-    Signature(
-        r"cannot access '/run/mellanox/drivers/\.driver-ready'",
-        "NIC-DRV-BUILD",
-        "the NIC driver has not been built",
-        "Run `oc logs -n {namespace} {pod}`; if the build is only slow, raise ofed_driver.startup_probe.",
-    ),
-    Signature(
-        r"waiting for mellanox ofed and nvidia drivers",
-        "GPU-RDMA-ORDER",
-        "the peermem container waits for the NIC driver",
-        "Run `oc describe nicclusterpolicy`.",
-    ),
+    Signature(r"unable to read MDEV devices directory", "GPU-VGPU-MDEV"),
+    Signature(r"could not insert 'nvidia[-_]peermem': Invalid argument", "GPU-RDMA-ABI"),
+    Signature(r"rmmod: ERROR: Module (?:mlx|ib_|rdma_|iw_)\S* is in use", "NIC-DRV-INUSE"),
+    Signature(r"cannot access '/run/mellanox/drivers/\.driver-ready'", "NIC-DRV-BUILD"),
+    Signature(r"waiting for mellanox ofed and nvidia drivers", "GPU-RDMA-ORDER"),
     Signature(
         r"proxyconnect tcp|https://172\.30\.0\.1(?::443)?/\S*\"?: (?:Service Unavailable|Forbidden)",
         "GPU-PROXY",
-        "a container sends its requests to the API server to the proxy, which does not pass them on",
-        "Run `oc get proxy cluster -o jsonpath={.status.noProxy}`: it must have the networks of services, "
-        "pods and machines, .svc and .cluster.local.",
     ),
     Signature(
         r"conflicting GPUCluster resource",
@@ -339,13 +243,7 @@ SIGNATURES: t.Final = (
         "Keep one of the two: `oc delete gpucluster gpu-cluster` removes its stack and ends pods with its "
         "claims; then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
     ),
-    Signature(
-        r"states not ready: \[",
-        "GPU-CP-OPERAND",
-        "the operator waits for its operands",
-        "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand in the list; the driver "
-        "comes before all others.",
-    ),
+    Signature(r"states not ready: \[", "GPU-CP-OPERAND"),
 )
 # Why a kubelet does not get an image.
 _GPU_IMAGE: t.Final = "GPU-IMAGE"
@@ -398,7 +296,17 @@ PULLS: t.Final = (
 
 def recognise(text: str, table: t.Iterable[Signature] = SIGNATURES) -> Signature | None:
     """Return the first signature that the text matches, or None; surer signatures come first."""
-    return next((entry for entry in table if re.search(entry.pattern, text)), None)
+    found = next((entry for entry in table if re.search(entry.pattern, text)), None)
+    return with_text(found) if found else None
+
+
+def with_text(known: Signature) -> Signature:
+    """Return the signature with the text of its code if it has none of its own."""
+    if known.meaning:
+        return known
+    text = template_of(known.code)
+    meaning = text.message[0].lower() + text.message[1:-1]
+    return known._replace(meaning=meaning, remedy=text.remedy)
 
 
 def remedy_for(text: str, otherwise: str, **names: str) -> str:

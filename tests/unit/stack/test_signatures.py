@@ -182,6 +182,7 @@ def test_reasons_why_an_image_is_not_pulled_are_told_apart(text: str, word: str)
 
 @pytest.mark.parametrize("one", signatures.SIGNATURES, ids=lambda one: str(one.pattern)[:30])
 def test_a_remedy_names_what_it_is_about(one: signatures.Signature) -> None:
+    one = signatures.with_text(one)
     told = one.advice(node="gpu-7", pod="driver-x", namespace="nvidia-gpu-operator")
     assert told
     assert not re.search(r"\b(POD|NODE|NAMESPACE)\b|[{](node|pod|namespace)[}]", told)

@@ -23,9 +23,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CDI-LOST",
-        "A container lost its devices.",
-        "Restart the pod with `oc delete pod NAME -n NAMESPACE`, and set `cdi.enabled: true`. This ends "
-        "what the pod computes.",
+        "The container lost its devices.",
+        "Run `oc delete pod {pod} -n {namespace}`, which ends its work; its controller starts a new one. "
+        "Set `cdi.enabled` to true.",
     ),
     Code(
         "GPU-CLAIM-BUSY",
@@ -77,8 +77,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CP-OPERAND",
-        "The operator waits for operands.",
-        "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand that the message lists.",
+        "The operator waits for its operands.",
+        "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand in the list; the "
+        "driver comes before all others.",
     ),
     Code(
         "GPU-CP-RECONCILE",
@@ -127,10 +128,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRV-BRANCH",
-        "The branch of the driver does not support the GPU: 580 is the last one for Maxwell, Pascal and "
-        "Volta, and a GPU of today needs a newer branch than an old release has.",
-        "Set `driver` of the pool to a branch that supports the GPU, for old GPUs 580. The new driver pods "
-        "end pods that use GPUs, and upgrade_driver.yml asks first.",
+        "This release of the driver does not support the GPU.",
+        "Set `driver.version` of the pool in `gpu_pools` (module option driver) to a release that does, "
+        "for Maxwell, Pascal and Volta of branch 580; the new driver pods end pods that use GPUs, and "
+        "playbooks/upgrade_driver.yml asks first.",
     ),
     Code(
         "GPU-DRV-BUILD",
@@ -152,17 +153,17 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRV-INIT",
-        "The driver is loaded and cannot initialize a GPU. Possible causes are its system processor (GSP), "
-        "its "
-        "VBIOS, too little PCI address space (BAR) and a broken board; a wrong flavour of kernel modules "
-        "has a text and a code of its own.",
-        "Run `oc debug node/NODE -- chroot /host dmesg`, and read the lines with NVRM.",
+        "The driver is loaded and cannot initialize a GPU; possible causes: its system processor (GSP), "
+        "its VBIOS, too little PCI address space (BAR), a broken board.",
+        "Run `oc debug node/{node} -- chroot /host dmesg` and read the lines with NVRM: GSP or VBIOS "
+        "point to firmware, BAR to the address space that the host's firmware or hypervisor gives. If a "
+        "reboot, which ends the node's pods, does not help, have the board replaced.",
     ),
     Code(
         "GPU-DRV-INUSE",
         "The old driver is still in use on the node.",
-        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by "
-        "hand. Both end the pods on the node.",
+        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, or reboot it; do "
+        "not delete driver pods by hand.",
     ),
     Code(
         "GPU-DRV-LOAD",
@@ -171,22 +172,23 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRV-MISMATCH",
-        "The kernel module that a node has loaded and the NVIDIA library of a program are of different "
-        "releases.",
-        "If other pods of the node work, update that program. Else run `oc adm drain NODE "
+        "The node still has the kernel module of another driver release loaded, or the program brings its "
+        "own NVIDIA library.",
+        "If other pods of the node work, update that program. Else run `oc adm drain {node} "
         "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
     ),
     Code(
         "GPU-DRV-NODTK",
-        "The operator builds the driver without the Driver Toolkit, as its log or its DaemonSet shows.",
-        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; entitlements are not "
-        "needed.",
+        "The driver is being built without the Driver Toolkit, from packages that it does not find.",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and add a tag for the node's "
+        "OSTREE_VERSION; entitlements are not needed.",
     ),
     Code(
         "GPU-DRV-NOUVEAU",
         "Another driver, such as nouveau or vfio-pci, holds the GPU.",
-        "Run `oc debug node/NODE -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
-        "modprobe.blacklist=nouveau in kernel_arguments below `tuning` of the pool, which reboots its nodes.",
+        "Run `oc debug node/{node} -- chroot /host lspci -nnk -d 10de:` to see which; for nouveau set "
+        "kernel_arguments: [modprobe.blacklist=nouveau] below `tuning` of the pool, which reboots its "
+        "nodes.",
     ),
     Code(
         "GPU-DRV-OUTDATED",
@@ -205,16 +207,16 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRV-REPO",
-        "The driver's container does not reach a package repository, which it needs without the Driver "
-        "Toolkit.",
-        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; if the driver needs a "
-        "repository all the same, check `oc get proxy cluster -o yaml`.",
+        "The driver's container does not reach a package repository.",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`: with a tag for the node's "
+        "OSTREE_VERSION the driver needs no repository. If it needs one all the same, run `oc get proxy "
+        "cluster -o yaml`.",
     ),
     Code(
         "GPU-DRV-SIGN",
-        "Secure Boot rejects the kernel module.",
+        "The node's Secure Boot rejects the kernel module.",
         "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
-        "`driver.use_precompiled: true`.",
+        "`driver.use_precompiled`.",
     ),
     Code(
         "GPU-DTK-DAEMONSET",
@@ -223,9 +225,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DTK-OSIMAGE",
-        "No Driver Toolkit is known for that RHCOS version.",
-        "Run `oc get imagestream driver-toolkit -n openshift`, and import the missing tag, or update Kernel "
-        "Module Management.",
+        "No Driver Toolkit is known for this version of RHCOS.",
+        "Import a Driver Toolkit tag for that RHCOS version (`oc get imagestream driver-toolkit -n "
+        "openshift -o yaml`), or update Kernel Module Management.",
     ),
     Code(
         "GPU-DTK-STREAM",
@@ -239,9 +241,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-FABRIC",
-        "The NVSwitch fabric of a node is not up.",
-        "Run `oc logs -n nvidia-gpu-operator POD` for the driver pod of that node; its fabric manager gives "
-        "the cause.",
+        "The NVSwitch fabric is not up.",
+        "Run `oc logs -n nvidia-gpu-operator $(oc get pods -n nvidia-gpu-operator -o name -l "
+        "app.kubernetes.io/component=nvidia-driver --field-selector spec.nodeName={node}) "
+        "--all-containers`; its fabric manager gives the cause.",
     ),
     Code(
         "GPU-HOT",
@@ -583,14 +586,13 @@ CODES: t.Final = (
         "GPU-PROXY",
         "A container sends its requests to the API server to the proxy, which does not pass them on.",
         "Run `oc get proxy cluster -o jsonpath={.status.noProxy}`: it must have the networks of services, "
-        "pods "
-        "and machines, .svc and .cluster.local.",
+        "pods and machines, .svc and .cluster.local.",
     ),
     Code(
         "GPU-RDMA-ABI",
-        "nvidia-peermem was built for another NIC driver.",
-        "Run `oc delete pod NAME -n nvidia-gpu-operator` for one driver pod after the other. Each ends "
-        "the pods with GPUs on its node.",
+        "nvidia-peermem was built against another NIC driver.",
+        "Run `oc delete pod -n {namespace} {pod}`, for one driver pod after the other; this ends pods "
+        "that use GPUs on its node.",
     ),
     Code(
         "GPU-RDMA-ORDER",
@@ -681,8 +683,7 @@ CODES: t.Final = (
     Code(
         "GPU-UPG-EMPTYDIR",
         "A pod with an emptyDir volume holds the GPU.",
-        "Set `driver.upgrade_policy` with deleteEmptyDir, or delete the pod with `oc delete pod NAME -n "
-        "NAMESPACE`. Both end the pod, and what is in its volume is lost.",
+        "Set deleteEmptyDir in `driver.upgrade_policy`, or delete those pods; both end pods and their data.",
     ),
     Code(
         "GPU-UPG-FAILED",
@@ -712,7 +713,7 @@ CODES: t.Final = (
     Code(
         "GPU-UPG-POLICY",
         "The upgrade policy forbids what the driver manager needs to do.",
-        "Set pod deletion or drain in `driver.upgrade_policy`.",
+        "Set podDeletion or drain in `driver.upgrade_policy`; the upgrade then ends pods that use GPUs.",
     ),
     Code(
         "GPU-UPG-RUNNING",
@@ -723,19 +724,18 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-VAL-BUSY",
-        "The operator's validator found no free GPU. The installation itself is not faulty.",
-        "Set the variable WITH_WORKLOAD to false in `spec.validator.plugin.env` of the ClusterPolicy.",
+        "The operator's validator found no free GPU; the installation itself is not faulty.",
+        'Set `gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}}`.',
     ),
     Code(
         "GPU-VAL-DEVCHAR",
-        "The operator's validator cannot create the links to the GPUs below /dev/char; the driver itself may "
-        "work.",
-        "Set the variable DISABLE_DEV_CHAR_SYMLINK_CREATION to true in `spec.validator.driver.env` of the "
-        "ClusterPolicy.",
+        "The validator cannot create the links to the GPUs below /dev/char; the driver itself may work.",
+        "Set `gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
+        'value: "true"}]}}}`.',
     ),
     Code(
         "GPU-VGPU-MDEV",
-        "A node has no mediated devices.",
+        "The node has no mediated devices.",
         "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
         "clusterpolicy -o yaml`.",
     ),

@@ -30,9 +30,8 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-DRV-BUILD",
-        "The NIC driver was not built.",
-        "Run `oc logs POD -n nvidia-network-operator`; if the build is only slow, raise "
-        "`ofed_driver.startup_probe` in `nvidia_network_operator_nic_cluster_policy`.",
+        "The NIC driver has not been built.",
+        "Run `oc logs -n {namespace} {pod}`; if the build is only slow, raise `ofed_driver.startup_probe`.",
     ),
     Code(
         "NIC-DRV-CRASH",
@@ -42,9 +41,9 @@ CODES: t.Final = (
     Code(
         "NIC-DRV-INUSE",
         "Modules of storage or of another RDMA driver hold the NIC driver that is to be replaced.",
-        "Set the variable UNLOAD_STORAGE_MODULES to true in `spec.ofedDriver.env` of the NicClusterPolicy, "
-        "and "
-        "drain the node first, which ends its pods.",
+        'Add {name: UNLOAD_STORAGE_MODULES, value: "true"} to ofed_driver.env in '
+        "`nvidia_network_operator_nic_cluster_policy`; it unloads storage modules, so drain the node "
+        "first, which ends its pods.",
     ),
     Code(
         "NIC-DRV-OUTDATED",
