@@ -230,19 +230,12 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return extended(given)
         path = self.find_file_in_search_path(variables or {}, "files", given, ignore_missing=True)
         if path is None:
-            raise InputError(
-                "INPUT-CATALOGUE",
-                f"there is no file {given} with instance types.",
-                "Give the path of a YAML or JSON file.",
-            )
+            raise InputError("INPUT-CATALOGUE", file=given, problem="does not exist")
         try:
             return extended(self._loader.load_from_file(path), path=given)
         except AnsibleError as exc:
-            raise InputError(
-                "INPUT-CATALOGUE",
-                f"the file {given} with instance types cannot be read: {exc}",
-                "Write it as YAML or JSON.",
-            ) from exc
+            problem = f"cannot be read: {str(exc).removesuffix('.')}"
+            raise InputError("INPUT-CATALOGUE", file=given, problem=problem) from exc
 
 
 def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:

@@ -97,11 +97,7 @@ def read_wish(text: str, kinds: t.Sequence[InstanceType]) -> Wish:
 
 
 def _unreadable(text: str) -> InputError:
-    return InputError(
-        "INPUT-WISH",
-        f"the wish {text!r} cannot be read.",
-        "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB.",
-    )
+    return InputError("INPUT-WISH", wish=repr(text))
 
 
 def nearest_to(wish: Wish, kinds: t.Iterable[InstanceType]) -> list[Fit]:
@@ -185,11 +181,10 @@ def known_model(name: str, kinds: t.Sequence[InstanceType], option: str) -> str:
     model = model_named(name, kinds)
     if model is None:
         near = near_models(name, kinds)
-        raise InputError(
-            "INPUT-GPU-MODEL",
-            f"{option}: no instance type of the catalogue has GPUs called {name!r}.",
+        offered = (
             f"Did you mean {' or '.join(near)}?"
             if near
-            else f"Known: {', '.join(sorted({kind.gpu.model for kind in kinds}))}.",
+            else f"Known: {', '.join(sorted({kind.gpu.model for kind in kinds}))}."
         )
+        raise InputError("INPUT-GPU-MODEL", option=option, name=repr(name), also=f"{offered} ")
     return model

@@ -15,8 +15,6 @@ try:
 except ImportError:
     jmespath = None
 
-_TUTORIAL: t.Final = "See https://jmespath.org/tutorial.html."
-
 
 class Expression:
     """One JMESPath expression. path: the option that contains the expression.
@@ -25,27 +23,29 @@ class Expression:
     """
 
     def __init__(self, path: str, text: str) -> None:
-        self._where = f"{path}: {text!r}"
+        self._path, self._text = path, text
         if jmespath is None:
-            message = f"The option {path} needs the Python package jmespath."
-            raise InputError("INPUT-JMESPATH", message, "pip install jmespath")
+            raise InputError("INPUT-PACKAGE", what=f"The option {path}", package="jmespath")
         try:
             self._parsed = jmespath.compile(text)
         except JMESPathError as exc:
             raise InputError(
-                "INPUT-JMESPATH", f"{self._where} is no JMESPath expression: {exc}", _TUTORIAL
+                "INPUT-JMESPATH", option=path, text=repr(text), problem=f" is no JMESPath expression: {exc}"
             ) from exc
         unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
         if unknown:
             # jmespath itself reports this only when it evaluates the expression.
-            raise InputError("INPUT-JMESPATH", f"{self._where}: Unknown function: {unknown[0]}()", _TUTORIAL)
+            problem = f": Unknown function: {unknown[0]}()"
+            raise InputError("INPUT-JMESPATH", option=path, text=repr(text), problem=problem)
 
     def evaluate(self, data: t.Any) -> t.Any:
         """Return the value of the expression. Raises InputError if a function gets a wrong argument."""
         try:
             return self._parsed.search(data)
         except JMESPathError as exc:
-            raise InputError("INPUT-JMESPATH", f"{self._where}: {exc}", _TUTORIAL) from exc
+            raise InputError(
+                "INPUT-JMESPATH", option=self._path, text=repr(self._text), problem=f": {exc}"
+            ) from exc
 
     def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:
         """Return the value of the expression, or None if a function gets a field that is not set yet."""

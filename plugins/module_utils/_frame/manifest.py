@@ -8,7 +8,7 @@ import datetime
 import typing as t
 
 from .._core import conditions
-from .._core.errors import InputError
+from .._core.errors import InputError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready
 
@@ -143,13 +143,8 @@ def judge_established(snapshot: Snapshot) -> Readiness:
         if not any(conditions.is_true(one, "Established") for one in found)
     ]
     if waiting:
-        text = f"CustomResourceDefinition {', '.join(waiting)} is not served yet"
-        return pending(
-            "NotEstablished",
-            text,
-            code="MANIFEST-CRD",
-            remedy="oc describe crd: the conditions say what is wrong with it.",
-        )
+        text = text_of("MANIFEST-CRD", names=", ".join(waiting), name=waiting[0])
+        return pending("NotEstablished", **text._asdict())
     return ready("Established", "all are served")
 
 

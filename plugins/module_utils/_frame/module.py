@@ -145,13 +145,8 @@ def execute(
     except Exception as exc:
         last = traceback.extract_tb(exc.__traceback__)[-1]
         where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
-        result = {
-            "failed": True,
-            "code": "INTERNAL",
-            "layer": "collection",
-            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). "
-            "This is a bug of the collection; please report it.",
-        }
+        bug = AcceleratorError("INTERNAL", error=f"{type(exc).__name__}: {exc}", where=where)
+        result = {**bug.to_result(), "failed": True}
     finally:
         if api is not None:
             disconnect(api, name)

@@ -54,14 +54,10 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     """Return the context to use. Raises CredentialsError if it is not named or does not exist."""
     names = [str(one["name"]) for one in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
-    if not wanted:
-        message = f"{where} has no current context, and the task does not set one; {there}."
-        remedy = "Set context to one that oc config get-contexts lists."
-        raise CredentialsError("CRED-CONTEXT", message, remedy)
-    if wanted not in names:
-        remedy = "Set context to one that is there (oc config get-contexts)."
-        raise CredentialsError("CRED-CONTEXT", f"{where} has no context {wanted}; {there}.", remedy)
-    return wanted
+    if wanted in names:
+        return wanted
+    what = f"context {wanted}" if wanted else "current context, and the task does not set one"
+    raise CredentialsError("CRED-CONTEXT", kubeconfig=where, context=what, contexts=there)
 
 
 class Reader:
@@ -155,8 +151,7 @@ def _bundled() -> str:
 
 
 def _refused(issuer: str, why: str) -> CredentialsError:
-    message = f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}."
-    return CredentialsError("CRED-OIDC", message, "Log in again at the issuer.")
+    return CredentialsError("CRED-OIDC", issuer=issuer, why=why)
 
 
 def run_plugin(
@@ -246,10 +241,10 @@ def _public(cluster: t.Mapping[str, t.Any]) -> Fields:
 def _plugin_failure(command: str, why: str, said: str = "") -> CredentialsError:
     """Return the error of a plugin. said: its own words, or the kubeconfig's hint how to install it."""
     lines = secrets.censor_likely(said).strip().splitlines()[-_LINES_SHOWN:]
-    words = f". {' '.join(line.strip() for line in lines)}" if lines else "."
     return CredentialsError(
         "CRED-EXEC",
-        f"The kubeconfig's exec plugin {command or '(without a command)'} gives no credentials: {why}{words}",
-        "Run the plugin by hand as the user that runs Ansible, and log in with it.",
+        plugin=command or "(without a command)",
+        why=why,
+        also=f" {' '.join(line.strip() for line in lines)}" if lines else "",
         evidence=lines,
     )

@@ -59,8 +59,7 @@ def _load(configuration: t.Any, wanted: Params) -> None:
     elif kubeconfig:
         path = os.path.expanduser(str(kubeconfig))
         if not _there(path):
-            remedy = "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file."
-            raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", remedy)
+            raise CredentialsError("CRED-KUBECONFIG", path=path)
         _use_files(configuration, wanted, path)
     elif not wanted.get("host"):
         path = os.path.expanduser(os.environ.get("KUBECONFIG") or "~/.kube/config")
@@ -147,8 +146,4 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
 
 
 def absent(package: str, problem: str) -> CredentialsError:
-    return CredentialsError(
-        "CRED-PACKAGE",
-        f"The Python package {package} cannot be imported by {sys.executable}: {problem}.",
-        f"{sys.executable} -m pip install kubernetes openshift",
-    )
+    return CredentialsError("CRED-PACKAGE", package=package, python=sys.executable, problem=problem)

@@ -130,9 +130,4 @@ def _variable(option: str, environ: Environment) -> str | None:
 
 
 def _mixed(one: str, other: str) -> CredentialsError:
-    return CredentialsError(
-        "CRED-MIXED",
-        f"Credentials were found in two places, {one} and {other}; they are never combined, "
-        "so that one cluster's token cannot reach another.",
-        "Give the task one of them, and unset the other.",
-    )
+    return CredentialsError("CRED-MIXED", one=one, other=other)

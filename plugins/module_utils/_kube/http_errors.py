@@ -114,37 +114,41 @@ def proxy_problem(exc: BaseException) -> str:
 
 
 def no_way(host: str, proxy: str, problem: str) -> ApiError:
-    message = f"The proxy {proxy} does not let us through to {host}: {problem}."
-    remedy = "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY)."
-    return ApiError("API-PROXY", message, remedy)
+    return ApiError("API-PROXY", proxy=proxy, host=host, problem=problem)
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
-    message = f"The certificate of {host} cannot be trusted: {exc}"
-    return ApiError("API-TLS", message, "Set ca_cert to the cluster's CA, or fix the kubeconfig.")
+    return ApiError("API-TLS", host=host, problem=str(exc).removesuffix("."))
 
 
 def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
     if webhook := refusals.silent_webhook(problem):
         return _silent(webhook, method, path, problem, seconds)
-    check = "the API server is up and reachable from here (oc get --raw /readyz)"
+    also = ""
     if "the proxy" in problem:
-        check = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
-    message = f"No useful answer from {host}{_through(proxy)} for {seconds:.0f} s: {problem}."
-    remedy, evidence = f"Check that {check}, then run again; nothing is lost.", f"{method} {path}: {problem}"
-    return ApiError("API-UNREACHABLE", message, remedy, evidence=[evidence])
+        also = f", that the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
+    return ApiError(
+        "API-UNREACHABLE",
+        host=f"{host}{_through(proxy)}",
+        seconds=f"{seconds:.0f}",
+        problem=problem,
+        also=also,
+        evidence=[f"{method} {path}: {problem}"],
+    )
 
 
 def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:
     place = f" in namespace {webhook.namespace}" if webhook.namespace else ""
     behind = f" (service {webhook.service}{place})" if webhook.service else ""
-    pods = f"oc get pods -n {webhook.namespace}" if webhook.namespace else "oc get pods -A"
-    message = (
-        f"The API server could not call the webhook {webhook.name}{behind} for {seconds:.0f} s: {problem}."
+    return ApiError(
+        "API-WEBHOOK",
+        webhook=f"{webhook.name}{behind}",
+        seconds=f"{seconds:.0f}",
+        problem=problem,
+        where=f"-n {webhook.namespace}" if webhook.namespace else "-A",
+        evidence=[f"{method} {path}: {problem}"],
     )
-    remedy = f"See why the pods behind the webhook do not answer ({pods}), then run again."
-    return ApiError("API-WEBHOOK", message, remedy, evidence=[f"{method} {path}: {problem}"])
 
 
 def _through(proxy: str) -> str:
@@ -199,8 +203,8 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         message = f"{resource} {where}: {text}"
         return ApiError("API-NOT-FOUND", message, "Create what the message names first.", **facts)
     if status in (400, 422) or _is_about_object(status, body):
-        message = f"{resource} {where} was rejected: {text}"
-        return ApiError("API-INVALID", message, "Correct the field that the message names.", **facts)
+        rejected = f"{resource} {where}"
+        return ApiError("API-INVALID", object=rejected, answer=text.removesuffix("."), **facts)
     message = f"{verb} {resource} {where}: HTTP {status} ({text})"
     remedy = "Correct what the message names; it is the API server's own text."
     return ApiError("API-ERROR", message, remedy, **facts)

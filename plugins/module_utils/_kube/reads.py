@@ -66,8 +66,8 @@ def not_served(kind: Kind) -> KindNotServedError:
     by = f"; {kind.provider} provides it" if kind.provider else ""
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
-        f"The cluster does not serve {kind.resource} ({kind.api_version}){by}.",
-        f"Install {kind.provider or 'what provides this kind'} first.",
+        what=f"The cluster does not serve {kind.resource} ({kind.api_version}){by}",
+        provider=kind.provider or "what provides this kind",
         status=404,
         reason="NotServed",
     )

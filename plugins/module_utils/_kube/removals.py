@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import diff
-from .._core.errors import ConflictError, KindNotServedError
+from .._core.errors import ConflictError, KindNotServedError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._core.readiness import Readiness, pending, ready
@@ -91,12 +91,7 @@ def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
         if not left:
             return ready("Gone", "deleted")
         finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
-        message = f"{diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
-        return pending(
-            "Deleting",
-            message,
-            code="WAIT-DELETE",
-            remedy="See which controller owns the finalizers, and whether it runs.",
-        )
+        text = text_of("WAIT-DELETE", object=diff.title(deleted), finalizers=finalizers)
+        return pending("Deleting", **text._asdict())
 
     return judge

@@ -171,16 +171,14 @@ def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
 
 
 def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
-    message = f"{title}: {', '.join(unknown)}" + ("; the rest has been stored" if is_stored else "")
-    remedy = "Correct or remove the field; the server would have ignored it."
-    return ApiError("API-UNKNOWN-FIELD", message, remedy, status=400)
+    stored = "; the rest has been stored" if is_stored else ""
+    return ApiError("API-UNKNOWN-FIELD", object=title, fields=", ".join(unknown), also=stored, status=400)
 
 
 def kind_of(session: Session, manifest: KubeObject) -> Kind:
     kind = reads.resolve(session, manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
-        message = f"{diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
-        raise InputError("INPUT-NAMESPACE", message, "Set metadata.namespace.")
+        raise InputError("INPUT-NAMESPACE", object=diff.title(manifest), resource=kind.resource)
     return kind
 
 

@@ -60,11 +60,7 @@ def can_read() -> bool:
 def require_package() -> None:
     """Raise InputError if the Python package that parses requests is not installed."""
     if not can_read():
-        raise InputError(
-            "INPUT-CRYPTOGRAPHY",
-            "The option approve_csrs needs the Python package cryptography.",
-            "pip install cryptography",
-        )
+        raise InputError("INPUT-PACKAGE", what="The option approve_csrs", package="cryptography")
 
 
 def subject_of(request: str) -> Subject | None:

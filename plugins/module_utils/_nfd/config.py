@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import InputError
 
 try:
     import yaml
@@ -60,11 +60,7 @@ def explain_classes(classes: t.Sequence[str]) -> list[dict[str, str]]:
 def parse(config: str) -> dict[str, t.Any]:
     """Return the configuration as a dict. Raise NFD-CONFIG if it is no YAML map."""
     if yaml is None:
-        raise AcceleratorError(
-            "API-LIBRARY",
-            "The Python package PyYAML is missing.",
-            "Install PyYAML for the interpreter that runs the module.",
-        )
+        raise InputError("INPUT-PACKAGE", what="The module", package="PyYAML")
     try:
         data = yaml.safe_load(config or "")
     except yaml.YAMLError as exc:

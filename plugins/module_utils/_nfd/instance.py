@@ -140,9 +140,9 @@ def no_rules() -> KindNotServedError:
     groups = ", ".join(rules.GROUPS)
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
-        f"The cluster serves NodeFeatureRule in none of the groups {groups}; "
-        "the operator nfd (Node Feature Discovery) provides it.",
-        "Install the operator nfd (Node Feature Discovery) first.",
+        what=f"The cluster serves NodeFeatureRule in none of the groups {groups}; "
+        "the operator nfd (Node Feature Discovery) provides it",
+        provider="the operator nfd (Node Feature Discovery)",
         status=404,
         reason="NotServed",
     )

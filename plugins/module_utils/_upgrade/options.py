@@ -102,7 +102,7 @@ def wanted(params: GpuDriverUpgradeParams) -> Triple | None:
     parts = Triple(params["repository"] or "", params["image"] or "", params["version"] or "")
     for key, fault in references.faults(parts._asdict(), is_driver=True).items():
         raise InputError(
-            "INPUT-DRIVER-IMAGE",
+            "INPUT-IMAGE",
             f"{key}: {getattr(parts, key)!r} {fault}.",
             f"Correct gpu_driver_{key} (module option {key}).",
         )

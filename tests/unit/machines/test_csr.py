@@ -263,6 +263,9 @@ def test_without_the_package_the_option_names_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(InputError) as caught:
         csr.require_package()
-    assert (caught.value.code, caught.value.remedy) == ("INPUT-CRYPTOGRAPHY", "pip install cryptography")
+    assert (caught.value.code, caught.value.remedy) == (
+        "INPUT-PACKAGE",
+        "Run `pip install cryptography` for the interpreter that runs the module.",
+    )
     monkeypatch.setitem(sys.modules, "cryptography", None)
     assert csr.subject_of(REQUESTS["client"]) is None

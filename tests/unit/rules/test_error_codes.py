@@ -206,7 +206,7 @@ def named_facts(tree: ast.AST) -> t.Iterator[tuple[ast.expr, str, set[str] | Non
         if isinstance(node, ast.Call) and node.args and isinstance(code := node.args[0], ast.Constant):
             known = 2 if is_problem(node) else 1
             is_text = called(node) in (*CLASSES, "text_of", "about_node") or is_problem(node)
-            keywords = {str(keyword.arg) for keyword in node.keywords}
+            keywords = {keyword.arg for keyword in node.keywords if keyword.arg}
             keywords |= {"path"} if is_problem(node) else set()
             if is_text and code.value in CODES:
                 own = len(node.args) > known or "message" in keywords
@@ -273,9 +273,9 @@ def test_every_remedy_names_a_command_or_a_setting() -> None:
 def test_every_setting_of_a_remedy_exists(settings: set[str]) -> None:
     unknown = []
     for one in CODES.values():
-        for text in NAMED.findall(one.remedy):
-            setting = text.partition(":")[0].replace("[]", "")
-            if text.split()[0] not in PROGRAMS and not ELSEWHERE.fullmatch(setting):
+        for text in NAMED.findall(one.general().remedy):
+            setting, program = text.partition(":")[0].replace("[]", ""), text.split()[0]
+            if program not in (*PROGRAMS, "PYTHON") and not ELSEWHERE.fullmatch(setting):
                 unknown += [(one.code, text)] if set(setting.split(".")) - settings else []
     assert unknown == []
 

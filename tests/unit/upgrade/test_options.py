@@ -135,5 +135,5 @@ def test_a_window_past_midnight() -> None:
 def test_a_driver_that_no_registry_can_have_is_refused(given: dict[str, t.Any], variable: str) -> None:
     with pytest.raises(InputError) as caught:
         options.wanted(params(**given))
-    assert caught.value.code == "INPUT-DRIVER-IMAGE"
+    assert caught.value.code == "INPUT-IMAGE"
     assert variable in caught.value.remedy

@@ -32,18 +32,13 @@ CODES: t.Final = (
     ),
     Code(
         "API-INVALID",
-        "The API server rejected the object.",
+        "{object} was rejected: {answer}.",
         "Correct the field that the message names; `oc explain KIND.FIELD` describes it.",
     ),
     Code(
         "API-KIND-NOT-SERVED",
-        "The cluster does not serve the kind, because its CRD does not exist.",
-        "Install the operator that the message names; `oc api-resources` lists what the cluster serves.",
-    ),
-    Code(
-        "API-LIBRARY",
-        "The Python interpreter that runs the module cannot import PyYAML.",
-        "Run `pip install PyYAML` for that interpreter.",
+        "{what}.",
+        "Install {provider} first; `oc api-resources` lists what the cluster serves.",
     ),
     Code(
         "API-NOT-FOUND",
@@ -52,8 +47,8 @@ CODES: t.Final = (
     ),
     Code(
         "API-PROXY",
-        "The proxy refuses the connection to the API server.",
-        "Correct `proxy` and `proxy_headers`, or add the host to `no_proxy`.",
+        "The proxy {proxy} does not let us through to {host}: {problem}.",
+        "Check `proxy` and `proxy_headers` (HTTPS_PROXY), or put the host into `no_proxy` (NO_PROXY).",
     ),
     Code(
         "API-REFUSED",
@@ -69,24 +64,24 @@ CODES: t.Final = (
     ),
     Code(
         "API-TLS",
-        "The API server's certificate is not trusted.",
-        "Set `ca_cert` to the file with the cluster's CA.",
+        "The certificate of {host} cannot be trusted: {problem}.",
+        "Set `ca_cert` to the cluster's CA, or fix the kubeconfig.",
     ),
     Code(
         "API-UNKNOWN-FIELD",
-        "The object has a field that its kind does not know. Nothing was written, unless the message says "
-        "that the rest was stored.",
-        "Correct or remove the field; `oc explain KIND --recursive` lists the fields that exist.",
+        "{object}: {fields}{also}.",
+        "Correct or remove the field; the server would have ignored it. `oc explain KIND --recursive` "
+        "lists the fields that exist.",
     ),
     Code(
         "API-UNREACHABLE",
-        "The API server gave no useful answer before the time of the task was over; retries did not help.",
-        "Check the API server with `oc get --raw /readyz`, then run again; nothing is lost.",
+        "No useful answer from {host} for {seconds} s: {problem}.",
+        "Check that the API server is up and reachable from here (`oc get --raw /readyz`){also}, then run "
+        "again; nothing is lost.",
     ),
     Code(
         "API-WEBHOOK",
-        "The API server cannot call a webhook that has to see the object; retries did not help. The message "
-        "names the webhook and the service behind it.",
-        "Repair the pods behind the service, which `oc get pods -n NAMESPACE` lists, then run again.",
+        "The API server could not call the webhook {webhook} for {seconds} s: {problem}.",
+        "See why the pods behind the webhook do not answer (`oc get pods {where}`), then run again.",
     ),
 )

@@ -11,13 +11,14 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "CRED-CONTEXT",
-        "The kubeconfig does not have the given context, or names no current one.",
+        "{kubeconfig} has no {context}; {contexts}.",
         "Set `context` to one that `oc config get-contexts` lists.",
     ),
     Code(
         "CRED-EXEC",
-        "The kubeconfig's exec plugin fails, hangs, or prints no credentials.",
-        "Run `oc whoami` as the user that runs Ansible; it runs the same plugin and shows its error.",
+        "The kubeconfig's exec plugin {plugin} gives no credentials: {why}.{also}",
+        "Run the plugin by hand as the user that runs Ansible, and log in with it; `oc whoami` runs the "
+        "same plugin and shows its error.",
     ),
     Code(
         "CRED-INVALID",
@@ -28,8 +29,8 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-KUBECONFIG",
-        "The kubeconfig file does not exist.",
-        "Set `kubeconfig`, or the environment variable `K8S_AUTH_KUBECONFIG`, to an existing file.",
+        "The kubeconfig {path} does not exist.",
+        "Set `kubeconfig`, or `K8S_AUTH_KUBECONFIG`, to an existing file.",
     ),
     Code(
         "CRED-LOGIN",
@@ -40,9 +41,9 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-MIXED",
-        "Two sources hold credentials. The collection never combines them, so that no token reaches the "
-        "wrong cluster.",
-        "Keep one source: unset either `kubeconfig` or `host` and its token, as the message names them.",
+        "Credentials were found in two places, {one} and {other}; they are never combined, so that one "
+        "cluster's token cannot reach another.",
+        "Give the task one of them, such as `kubeconfig`, or `host` and its token, and unset the other.",
     ),
     Code(
         "CRED-NONE",
@@ -53,13 +54,13 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-OIDC",
-        "The kubeconfig's token has expired, and its OIDC issuer did not renew it.",
-        "Log in at the issuer again, for example with `oc login`.",
+        "The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.",
+        "Log in again at the issuer, for example with `oc login`.",
     ),
     Code(
         "CRED-PACKAGE",
-        "The Python interpreter that the message names cannot import the package kubernetes or openshift.",
-        "Run `pip install kubernetes openshift` for that interpreter.",
+        "The Python package {package} cannot be imported by {python}: {problem}.",
+        "Run `{python} -m pip install kubernetes openshift`.",
     ),
     Code(
         "CRED-UNAUTHORIZED",

@@ -18,40 +18,34 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-CATALOGUE",
-        "The file with your own instance types does not exist, or it is not readable YAML or JSON.",
-        "Set `gpu_instance_types_catalogue` to the path of a YAML or JSON file that holds a list.",
+        "The file {file} with instance types {problem}.",
+        "Set `gpu_instance_types_catalogue` to the path of a file in YAML or JSON that holds a list.",
     ),
     Code(
-        "INPUT-CRYPTOGRAPHY",
-        "`approve_csrs` is set, and the Python package cryptography is missing.",
-        "Run `pip install cryptography` for the interpreter that runs the module.",
-    ),
-    Code(
-        "INPUT-DRIVER-IMAGE",
-        "Some of the driver's version, repository and image are set and others are not, or no registry can "
-        "have one of them (a scheme, a tag inside the image, a leading v). Or the NVIDIA Network Operator "
-        "does not say where the image of a component is.",
-        "Set `driver.version`, `driver.repository` and `driver.image` together, or none of them; in "
-        "`nic_cluster_policy` set those that the message names.",
+        "INPUT-PACKAGE",
+        "{what} needs the Python package {package}.",
+        "Run `pip install {package}` for the interpreter that runs the module.",
     ),
     Code(
         "INPUT-GPU-MODEL",
-        "No instance type of the catalogue has GPUs of the given name.",
-        "Use a model that the message offers; `ansible-doc -t lookup "
-        "accelerators.openshift.gpu_instance_types` shows how to list them.",
+        "{option}: no instance type of the catalogue has GPUs called {name}.",
+        "{also}Run `ansible-doc -t lookup accelerators.openshift.gpu_instance_types`, which shows how to "
+        "list the models.",
     ),
     Code(
         "INPUT-IMAGE",
-        "Some of an operand's version, repository and image are set, and others are not, or no registry can "
-        "have one of them, or the image of a pod.",
-        "Set `version`, `repository` and `image` of the operand together, or none of them. Write the image "
-        "of a pod as HOST[:PORT]/PATH:TAG, without a scheme.",
+        "Some of the version, repository and image of a driver or an operand are set, and others are not, "
+        "or no registry can have one of them (a scheme, a tag inside the image, a leading v), or the "
+        "image of a pod.",
+        "Set `version`, `repository` and `image` together, or none of them; for a component of "
+        "`nic_cluster_policy` set those that the message names. Write the image of a pod as "
+        "HOST[:PORT]/PATH:TAG, without a scheme.",
     ),
     Code(
         "INPUT-JMESPATH",
-        "An option is not a valid JMESPath expression, or the Python package jmespath is missing. The "
-        "message names the option.",
-        "Correct the expression, or run `pip install jmespath` for the interpreter that runs the module.",
+        "{option}: {text}{problem}.",
+        "Correct the expression (`oc explain KIND` shows the fields); see "
+        "https://jmespath.org/tutorial.html.",
     ),
     Code(
         "INPUT-MANIFEST",
@@ -61,8 +55,8 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-NAMESPACE",
-        "An object of a namespaced kind has no namespace.",
-        "Set `metadata.namespace` in the object.",
+        "{object} has no metadata.namespace, and {resource} are namespaced.",
+        "Set `metadata.namespace`.",
     ),
     Code(
         "INPUT-OPTION",
@@ -96,8 +90,8 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-WISH",
-        "The lookup `gpu_instance_types` cannot parse the text that describes the GPUs.",
-        "Write a number, a model and the memory of one GPU, such as 8x H100 80GB; `ansible-doc -t lookup "
-        "accelerators.openshift.gpu_instance_types` has examples.",
+        "The wish {wish} cannot be read.",
+        "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB (`ansible-doc "
+        "-t lookup accelerators.openshift.gpu_instance_types`).",
     ),
 )

@@ -11,7 +11,7 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "INTERNAL",
-        "The collection has a bug. The message shows no secret.",
+        "{error} (at {where}). This is a bug of the collection; please report it.",
         "Run the task again with `ansible-playbook -vvv`, and report the message.",
     ),
 )

@@ -11,7 +11,7 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "MANIFEST-CRD",
-        "A CustomResourceDefinition was written, and the API server does not serve it.",
-        "Run `oc describe crd NAME`; its conditions give the reason.",
+        "CustomResourceDefinition {names} is not served yet.",
+        "Run `oc describe crd {name}`: the conditions say what is wrong with it.",
     ),
 )

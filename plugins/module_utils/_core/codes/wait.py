@@ -11,9 +11,9 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "WAIT-DELETE",
-        "An object does not disappear in time. The message names its finalizers.",
-        "Find the controller that owns the finalizers, which `oc get KIND NAME -o yaml` shows, and check "
-        "that it runs.",
+        "{object} is still being deleted (finalizers: {finalizers}).",
+        "See which controller owns the finalizers, which `oc get KIND NAME -o yaml` shows, and whether it "
+        "runs.",
     ),
     Code(
         "WAIT-TIMEOUT",

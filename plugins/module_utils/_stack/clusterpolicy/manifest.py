@@ -73,8 +73,7 @@ def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
     given: t.Mapping[str, t.Any] = params
     for option in options.FIELDS:
-        code = "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
-        check_image(given.get(option) or {}, option, code)
+        check_image(given.get(option) or {}, option, is_driver=option == "driver")
     check_raw(params.get("spec") or {}, "spec")
     check_registry(params.get("registry"))
     driver, pools = params.get("driver") or {}, params.get("pools") or []
@@ -98,23 +97,23 @@ def check_registry(registry: str | None) -> None:
         raise InputError("INPUT-VALUE", f"registry {registry!r} {fault}.", remedy)
 
 
-def check_image(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+def check_image(values: Values, path: str, *, is_driver: bool = False) -> None:
     """Raise InputError if only a part of version, repository and image is given, or if no registry has it."""
-    check_reference(values, path, code)
+    check_reference(values, path, is_driver=is_driver)
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = " and ".join(f"{path}.{key}" for key in _IMAGE if key not in given)
         what = f"{path}.{given[0]} is given without {missing}"
         message = f"{what}: the operator calls that an invalid image specification."
         remedy = f"Give {path}.version, {path}.repository and {path}.image together, or none of them."
-        raise InputError(code, message, remedy)
+        raise InputError("INPUT-IMAGE", message, remedy)
 
 
-def check_reference(values: Values, path: str, code: str = "INPUT-IMAGE") -> None:
+def check_reference(values: Values, path: str, *, is_driver: bool = False) -> None:
     """Raise InputError if version, repository or image is none that a registry can have."""
-    for key, fault in references.faults(values, is_driver=code == "INPUT-DRIVER-IMAGE").items():
+    for key, fault in references.faults(values, is_driver=is_driver).items():
         message = f"{path}.{key} {values[key]!r} {fault}."
-        raise InputError(code, message, f"Correct {path}.{key}.")
+        raise InputError("INPUT-IMAGE", message, f"Correct {path}.{key}.")
 
 
 def check_raw(values: Values, path: str, *, is_driver: bool = False) -> None:
@@ -123,7 +122,7 @@ def check_raw(values: Values, path: str, *, is_driver: bool = False) -> None:
     is_driver: the spec is that of an NVIDIADriver.
     """
     is_driver = is_driver or path.endswith(".driver")
-    check_reference(values, path, "INPUT-DRIVER-IMAGE" if is_driver else "INPUT-IMAGE")
+    check_reference(values, path, is_driver=is_driver)
     for key, part in values.items():
         if isinstance(part, dict):
             check_raw(part, f"{path}.{key}")

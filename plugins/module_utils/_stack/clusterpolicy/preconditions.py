@@ -164,7 +164,7 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
     spec = _used("ClusterPolicy", after.get("spec") or {})
     for path, part in _parts(spec, "spec"):
         if part.get("repository") or part.get("version"):
-            manifest.check_image(part, path, "INPUT-DRIVER-IMAGE" if path == "spec.driver" else "INPUT-IMAGE")
+            manifest.check_image(part, path, is_driver=path == "spec.driver")
     driver, pools = spec.get("driver") or {}, params["pools"]
     precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
     manifest.check_driver(precompiled, "spec.driver")
@@ -181,7 +181,7 @@ def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[
     path = f"NVIDIADriver {title}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):
-            manifest.check_image(part, place, "INPUT-DRIVER-IMAGE")
+            manifest.check_image(part, place, is_driver=True)
     manifest.check_modules(spec.get("kernelModuleType"), own, path)
     manifest.check_branch(spec.get("version"), own, path, installed)
 

@@ -27,7 +27,7 @@ def check(params: StackParams) -> None:
     clusterpolicy_manifest.check_registry(params.get("registry"))
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
         path = f"gpu_cluster.{part}"
-        clusterpolicy_manifest.check_image(at(params, path) or {}, path, "INPUT-DRIVER-IMAGE")
+        clusterpolicy_manifest.check_image(at(params, path) or {}, path, is_driver=True)
 
 
 def refuse_policy(policies: t.Iterable[Data]) -> None:

@@ -141,7 +141,7 @@ def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data], the
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
         remedy = f"Set {paths}, as the release notes of the operator have it."
-        raise InputError("INPUT-DRIVER-IMAGE", message, remedy)
+        raise InputError("INPUT-IMAGE", message, remedy)
     return found
 
 

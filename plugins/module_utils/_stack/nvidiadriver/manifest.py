@@ -37,7 +37,7 @@ def check(params: StackParams) -> None:
         raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")
     for index, pool in enumerate(params["pools"]):
         path, driver = f"pools[{index}].driver", pool.get("driver") or {}
-        policy_manifest.check_image(driver, path, "INPUT-DRIVER-IMAGE")
+        policy_manifest.check_image(driver, path, is_driver=True)
         policy_manifest.check_branch(driver.get("version"), [pool], path)
     entries = params.get("nvidia_drivers") or []
     for index, entry in enumerate(entries):
@@ -54,7 +54,7 @@ def check(params: StackParams) -> None:
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
     title, is_default = entry["name"], entry.get("default")
     own = [pool for pool in pools if pool.get("name") == title]
-    policy_manifest.check_image(entry, path, "INPUT-DRIVER-IMAGE")
+    policy_manifest.check_image(entry, path, is_driver=True)
     policy_manifest.check_raw(entry.get("spec") or {}, f"{path}.spec", is_driver=True)
     policy_manifest.check_driver(entry, path)
     policy_manifest.check_branch(entry.get("version"), own, path)

@@ -168,7 +168,7 @@ def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
 def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(InputError) as caught:
         clusterpolicy_manifest.check(params(driver=given))
-    assert caught.value.code == "INPUT-DRIVER-IMAGE"
+    assert caught.value.code == "INPUT-IMAGE"
     assert "driver." in caught.value.message
 
 
@@ -192,11 +192,11 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "INPUT-VALUE",
             "gds.version 2.20.5 works with open kernel modules only",
         ),
-        ({"driver": NEWEST | {"version": "v595.91.07"}}, "INPUT-DRIVER-IMAGE", "driver.version"),
-        ({"driver": NEWEST | {"repository": "https://nvcr.io"}}, "INPUT-DRIVER-IMAGE", "driver.repository"),
-        ({"driver": NEWEST | {"image": "driver:595"}}, "INPUT-DRIVER-IMAGE", "driver.image"),
+        ({"driver": NEWEST | {"version": "v595.91.07"}}, "INPUT-IMAGE", "driver.version"),
+        ({"driver": NEWEST | {"repository": "https://nvcr.io"}}, "INPUT-IMAGE", "driver.repository"),
+        ({"driver": NEWEST | {"image": "driver:595"}}, "INPUT-IMAGE", "driver.image"),
         ({"toolkit": NEWEST | {"version": "v 1"}}, "INPUT-IMAGE", "toolkit.version"),
-        ({"spec": {"driver": NEWEST | {"version": "v595"}}}, "INPUT-DRIVER-IMAGE", "spec.driver.version"),
+        ({"spec": {"driver": NEWEST | {"version": "v595"}}}, "INPUT-IMAGE", "spec.driver.version"),
         ({"spec": {"driver": {"manager": {"image": "a:b"}}}}, "INPUT-IMAGE", "spec.driver.manager.image"),
         ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
         (

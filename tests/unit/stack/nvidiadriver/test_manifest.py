@@ -256,8 +256,8 @@ OWNED = {
 @pytest.mark.parametrize(
     ("raw", "code", "path"),
     [
-        ({"repository": "https://nvcr.io"}, "INPUT-DRIVER-IMAGE", "repository"),
-        ({"version": "v595.91.07"}, "INPUT-DRIVER-IMAGE", "version"),
+        ({"repository": "https://nvcr.io"}, "INPUT-IMAGE", "repository"),
+        ({"version": "v595.91.07"}, "INPUT-IMAGE", "version"),
         ({"manager": {"image": "manager:1"}}, "INPUT-IMAGE", "manager.image"),
     ],
 )
