@@ -30,13 +30,13 @@ class Expression:
             self._parsed = jmespath.compile(text)
         except JMESPathError as exc:
             raise InputError(
-                "INPUT-JMESPATH", option=path, text=repr(text), problem=f" is no JMESPath expression: {exc}"
+                "INPUT-JMESPATH", option=path, wrong_expression=f"{text!r} is no JMESPath expression: {exc}"
             ) from exc
         unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
         if unknown:
             # jmespath itself reports this only when it evaluates the expression.
-            problem = f": Unknown function: {unknown[0]}()"
-            raise InputError("INPUT-JMESPATH", option=path, text=repr(text), problem=problem)
+            problem = f"{text!r}: Unknown function: {unknown[0]}()"
+            raise InputError("INPUT-JMESPATH", option=path, wrong_expression=problem)
 
     def evaluate(self, data: t.Any) -> t.Any:
         """Return the value of the expression. Raises InputError if a function gets a wrong argument."""
@@ -44,7 +44,7 @@ class Expression:
             return self._parsed.search(data)
         except JMESPathError as exc:
             raise InputError(
-                "INPUT-JMESPATH", option=self._path, text=repr(self._text), problem=f": {exc}"
+                "INPUT-JMESPATH", option=self._path, wrong_expression=f"{self._text!r}: {exc}"
             ) from exc
 
     def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:

@@ -118,7 +118,7 @@ def no_way(host: str, proxy: str, problem: str) -> ApiError:
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
-    return ApiError("API-TLS", host=host, problem=str(exc).removesuffix("."))
+    return ApiError("API-TLS", host=host, answer=exc)
 
 
 def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
@@ -204,7 +204,7 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         return ApiError("API-NOT-FOUND", message, "Create what the message names first.", **facts)
     if status in (400, 422) or _is_about_object(status, body):
         rejected = f"{resource} {where}"
-        return ApiError("API-INVALID", object=rejected, answer=text.removesuffix("."), **facts)
+        return ApiError("API-INVALID", object=rejected, answer=text, **facts)
     message = f"{verb} {resource} {where}: HTTP {status} ({text})"
     remedy = "Correct what the message names; it is the API server's own text."
     return ApiError("API-ERROR", message, remedy, **facts)

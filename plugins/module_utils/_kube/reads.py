@@ -66,7 +66,8 @@ def not_served(kind: Kind) -> KindNotServedError:
     by = f"; {kind.provider} provides it" if kind.provider else ""
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
-        what=f"The cluster does not serve {kind.resource} ({kind.api_version}){by}",
+        kind=f"{kind.resource} ({kind.api_version})",
+        also=by,
         provider=kind.provider or "what provides this kind",
         status=404,
         reason="NotServed",

@@ -172,7 +172,9 @@ def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
 
 def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
     stored = "; the rest has been stored" if is_stored else ""
-    return ApiError("API-UNKNOWN-FIELD", object=title, fields=", ".join(unknown), also=stored, status=400)
+    return ApiError(
+        "API-UNKNOWN-FIELD", object=title, unknown_fields=", ".join(unknown), also=stored, status=400
+    )
 
 
 def kind_of(session: Session, manifest: KubeObject) -> Kind:

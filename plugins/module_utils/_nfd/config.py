@@ -39,11 +39,7 @@ def check_classes(classes: t.Sequence[str]) -> None:
     """Raise NFD-PCI if an entry is not the beginning of a PCI class in hexadecimal digits."""
     for index, entry in enumerate(classes):
         if not _CLASS.fullmatch(entry):
-            raise InputError(
-                "NFD-PCI",
-                f"pci_classes[{index}] is {entry!r}: a class begins with hexadecimal digits in lower case.",
-                'Write it in quotes, for example "02" or "0b40": YAML reads some as numbers otherwise.',
-            )
+            raise InputError("NFD-PCI", index=index, entry=repr(entry))
 
 
 def explain_classes(classes: t.Sequence[str]) -> list[dict[str, str]]:
@@ -64,23 +60,9 @@ def parse(config: str) -> dict[str, t.Any]:
     try:
         data = yaml.safe_load(config or "")
     except yaml.YAMLError as exc:
-        message = (
-            f"workerConfig.configData of the NodeFeatureDiscovery is no YAML: {' '.join(str(exc).split())}"
-        )
-        raise InputError(
-            "NFD-CONFIG",
-            message,
-            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
-        ) from exc
+        raise InputError("NFD-CONFIG", problem=f"no YAML: {' '.join(str(exc).split())}") from exc
     if data is not None and not isinstance(data, dict):
-        message = (
-            f"workerConfig.configData of the NodeFeatureDiscovery is a {type(data).__name__}, not a map."
-        )
-        raise InputError(
-            "NFD-CONFIG",
-            message,
-            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
-        )
+        raise InputError("NFD-CONFIG", problem=f"a {type(data).__name__}, not a map")
     return data or {}
 
 

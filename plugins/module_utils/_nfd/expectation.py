@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import NVIDIA_PCI
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes.labels import has_nvidia_pci, labels, text
@@ -121,15 +122,8 @@ def _judge_expectation(
     if len(found) < wanted:
         missing = [name for name in expectation.get("nodes") or [] if name not in names]
         what = f"{len(found)} of {wanted} nodes exist ({', '.join(missing) or _selector(expectation)})"
-        parts.append(
-            pending(
-                "NodesMissing",
-                f"Label expectations: {what}.",
-                code="NFD-NODES",
-                remedy="Run `oc get nodes --show-labels`.",
-                details=(what,),
-            )
-        )
+        text = text_of("NFD-NODES", number=what)
+        parts.append(pending("NodesMissing", **text._asdict(), details=(what,)))
     for node in found:
         phrases = unmet(node, expectation["labels"])
         if phrases:
@@ -142,21 +136,10 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
     taints = [taint for taint in untolerated(node, tolerations) if taint.endswith(":NoExecute")]
     what = f"{name}: {'; '.join(phrases)}"
     if taints:
-        return failed(
-            f"NoWorker:{name}",
-            f"Node {what}; nfd-worker cannot run there because of the taint {', '.join(taints)}.",
-            code="NFD-TAINT",
-            remedy="Add a toleration of the taint to node_feature_discovery_worker_tolerations (module "
-            "option worker_tolerations).",
-            details=(what,),
-        )
-    remedy = (
-        f"Run `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml`, "
-        "and read the log of the nfd-worker pod of that node."
-    )
-    return pending(
-        f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,)
-    )
+        text = text_of("NFD-TAINT", node=name, labels="; ".join(phrases), taints=", ".join(taints))
+        return failed(f"NoWorker:{name}", **text._asdict(), details=(what,))
+    text = text_of("NFD-LABEL-MISSING", node=name, labels="; ".join(phrases))
+    return pending(f"Labels:{name}", **text._asdict(), details=(what,))
 
 
 def _selector(expectation: Expectation) -> str:

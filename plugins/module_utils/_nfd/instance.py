@@ -8,7 +8,7 @@ import typing as t
 
 from .._core import conditions
 from .._core.adoption import other_manager, taking
-from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.errors import AcceleratorError, KindNotServedError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
 from . import rules
@@ -75,21 +75,16 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     if wants_taints(params) and not _enabled(live):
         raise AcceleratorError(
             "NFD-TAINTS",
-            f"The rules set taints, but NodeFeatureDiscovery {name}, which this collection did not create, "
-            "has them switched off (enableTaints).",
-            f"Set {_TAKING} to switch them on. Then every rule of this cluster sets its taints, "
-            "also those of other owners.",
+            name=name,
         )
     if config == _config_of(live):
         return {}
     if manager := other_manager(live):
         raise AcceleratorError(
             "NFD-MANAGED",
-            f"NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, "
-            "which would revert a change.",
-            "Set workerConfig.configData there, as in the evidence, "
-            f"or set {_TAKING} to take it from {manager}.",
-            config.splitlines(),
+            name=name,
+            manager=manager,
+            evidence=config.splitlines(),
         )
     return {"spec": {"workerConfig": {"configData": config}}}
 
@@ -140,8 +135,8 @@ def no_rules() -> KindNotServedError:
     groups = ", ".join(rules.GROUPS)
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
-        what=f"The cluster serves NodeFeatureRule in none of the groups {groups}; "
-        "the operator nfd (Node Feature Discovery) provides it",
+        kind=f"NodeFeatureRule in any of the groups {groups}",
+        also="; the operator nfd (Node Feature Discovery) provides it",
         provider="the operator nfd (Node Feature Discovery)",
         status=404,
         reason="NotServed",
@@ -164,8 +159,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         )
     degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
-        said = f"{degraded.get('reason', '')} {degraded.get('message', '')}"
-        what = f"NodeFeatureDiscovery {name} is Degraded: {said}".strip()
+        what = f"{degraded.get('reason', '')} {degraded.get('message', '')}".rstrip()
         selector = _operand(instance).get("workerNodeSelector")
         if "desired nodes" in degraded.get("message", ""):
             where = (
@@ -174,8 +168,9 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
                 else "its own rule (no control-plane node, or one with the role worker)"
             )
             what = f"{what}: nfd-worker has no node to run on by {where}"
-        remedy = f"Run `oc get daemonset,deployment,pods -n {namespace}`."
-        return pending("Degraded", f"{what}.", code="NFD-DEGRADED", remedy=remedy, details=(what,))
+        text = text_of("NFD-DEGRADED", name=name, why=what, namespace=namespace)
+        line = text.message.removesuffix(".")
+        return pending("Degraded", **text._asdict(), details=(line,))
     if is_available(instance):
         return ready("Available")
     progress = conditions.find(instance, "Progressing")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import KindNotServedError
+from .._core.errors import KindNotServedError, text_of
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, owned, selector
 from .._core.readiness import Grace, Readiness, pending, ready, worst
@@ -195,13 +195,10 @@ def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list
 
 def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
     lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
-    remedy = "Read the log of nfd-master, which removes the labels that no rule and no NodeFeature sets."
     return [
         pending(
             f"Left:{name}",
-            f"Node {name} still has {', '.join(keys)}.",
-            code="NFD-LABEL-LEFT",
-            remedy=remedy,
+            **text_of("NFD-LABEL-LEFT", node=name, labels=", ".join(keys))._asdict(),
             details=(f"{name}: {', '.join(keys)}",),
         )
         for name, keys in sorted(lines.items())

@@ -115,9 +115,7 @@ def _difference(
                 "table": [f"compare.{name} finds no node yet."],
             }
         if not found:
-            raise InputError(
-                "NFD-COMPARE", f"compare.{name} finds no node.", "Run `oc get nodes --show-labels`."
-            )
+            raise _wrong(f"compare.{name}", "finds no node", "Run `oc get nodes --show-labels`.")
     return label_difference.difference(sets)
 
 

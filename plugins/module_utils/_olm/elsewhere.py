@@ -102,17 +102,14 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
         return
     name, spec = found["metadata"]["name"], found.get("spec") or {}
     bundle = ((found.get("status") or {}).get("install") or {}).get("bundle") or {}
-    message = (
-        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it "
-        f"in namespace {spec.get('namespace')} (installed: {bundle.get('name') or 'nothing yet'})."
+    raise AcceleratorError(
+        "OLM-V1",
+        package=package,
+        extension=name,
+        namespace=spec.get("namespace"),
+        bundle=bundle.get("name") or "nothing yet",
+        evidence=[_line(one) for one in (found.get("status") or {}).get("conditions") or []],
     )
-    remedy = (
-        "Manage the package with OLM v1, or delete its operands and then run "
-        f"`oc delete clusterextension {name}`, which deletes its CRDs too. "
-        "Pods that need its operands end."
-    )
-    lines = [_line(one) for one in (found.get("status") or {}).get("conditions") or []]
-    raise AcceleratorError("OLM-V1", message, remedy, lines)
 
 
 def _package(extension: KubeObject) -> str:

@@ -9,7 +9,7 @@ import re
 import typing as t
 from dataclasses import replace
 
-from .._core.errors import NotReadyError
+from .._core.errors import NotReadyError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned
 from .._core.readiness import PENDING, Readiness, failed, pending, ready
@@ -188,16 +188,8 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         )
     live = olm_csv.named(seen["csvs"], installed)
     if live is None:
-        remedy = (
-            "Set state: absent, then state: present; OLM does not install it again by itself. No pod ends, "
-            "unless remove_crds is set."
-        )
-        return failed(
-            "CSVGone",
-            f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.",
-            code="OLM-CSV-GONE",
-            remedy=remedy,
-        )
+        text = text_of("OLM-CSV-GONE", subscription=ask.package, csv=installed)
+        return failed("CSVGone", **text._asdict())
     state = olm_csv.judge(live, installed)
     if state.is_ready and is_forgotten(seen, ask):
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")

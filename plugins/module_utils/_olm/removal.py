@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError, NotReadyError
+from .._core.errors import AcceleratorError, NotReadyError, text_of
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._core.readiness import Readiness, failed, pending, ready
@@ -65,22 +65,17 @@ def others(
     return [f"{one['kind']} {one['metadata']['name']}" for one in left]
 
 
-def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: bool = False) -> None:
+def check_unused(resources: t.Iterable[KubeObject], package: str) -> None:
     """Raise OLM-IN-USE if custom resources exist whose operands only this operator can remove."""
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
-        message = (
-            f"The cluster still has {number_of(len(lines), 'custom resource')} of {package} "
-            f"({', '.join(lines[:5])}), and only the operator can remove their operands."
+        raise AcceleratorError(
+            "OLM-IN-USE",
+            resources=number_of(len(lines), "custom resource"),
+            package=package,
+            names=", ".join(lines[:5]),
+            evidence=lines,
         )
-        remedy = (
-            "Delete them first; otherwise they are deleted with their CRDs. Pods that need what they "
-            "bring end."
-            if with_crds
-            else "Delete them first, or set force: true. Pods that need what they bring end with the "
-            "deletion."
-        )
-        raise AcceleratorError("OLM-IN-USE", message, remedy, lines)
 
 
 def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[KubeObject]]], Readiness]:
@@ -150,18 +145,9 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         for one in objects
         if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
     ]
-    text = (
-        f"The CRDs still have {number_of(len(lines), 'object')} ({', '.join((kept or lines)[:5])}), "
-        "which a deletion of the CRDs would delete. No CRD was deleted"
-    )
-    make = failed if kept else pending
-    return make(
-        "ObjectsLeft",
-        text,
-        code="OLM-CRDS",
-        remedy="Delete these objects first, or leave remove_crds out.",
-        details=tuple(kept or lines),
-    )
+    shown = ", ".join((kept or lines)[:5])
+    text = text_of("OLM-CRDS", objects=number_of(len(lines), "object"), names=shown)
+    return (failed if kept else pending)("ObjectsLeft", **text._asdict(), details=tuple(kept or lines))
 
 
 def check_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> None:

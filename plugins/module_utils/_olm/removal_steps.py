@@ -65,11 +65,8 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
         else []
     )
     if (with_crds or not force) and not api.check_mode:
-        removal.check_unused(
-            _custom_resources(api, {one for csv in doomed for one in owned_kinds(csv)}),
-            name,
-            with_crds,
-        )
+        kinds = {one for csv in doomed for one in owned_kinds(csv)}
+        removal.check_unused(_custom_resources(api, kinds), name)
     if live is not None:
         api.delete(known("Subscription"), live["metadata"]["name"], namespace)
     for one in doomed:

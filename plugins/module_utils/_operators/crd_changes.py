@@ -75,12 +75,10 @@ def refuse_lost(changes: t.Iterable[CrdChange], plan: str) -> None:
     first = lost[0]
     raise AcceleratorError(
         "OLM-CRD-STORED",
-        f"InstallPlan {plan} takes away version {', '.join(first.lost)} of CustomResourceDefinition "
-        f"{first.crd}, in which objects may still be stored (status.storedVersions). The plan was "
-        "not approved.",
-        f"Write each object once in the new version, then run `oc patch crd {first.crd} --subresource=status "
-        '--type=merge -p \'{"status":{"storedVersions":["NEW"]}}\'`.',
-        [one.line for one in lost],
+        plan=plan,
+        versions=", ".join(first.lost),
+        crd=first.crd,
+        evidence=[one.line for one in lost],
     )
 
 

@@ -115,7 +115,7 @@ def _make(api: Api, claim: Claim, is_replaced: bool) -> KubeObject:
             namespace=claim.namespace,
             name=claim.name,
             pool=claim.pool,
-            answer=exc.message.removesuffix("."),
+            answer=exc.message,
         ) from exc
 
 

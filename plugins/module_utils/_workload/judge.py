@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
-from .._core.errors import NotReadyError
+from .._core.errors import NotReadyError, text_of
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
@@ -45,10 +45,9 @@ def judge(pods: t.Sequence[KubeObject], made: t.Sequence[str], grace: Grace) -> 
     """
     wanted = len(made)
     if lost := sorted(set(made) - {str(pod["metadata"]["name"]) for pod in pods}):
-        what = f"{len(lost)} of {number_of(wanted, 'pod')} gone before the result was read"
-        what = f"{what}: {', '.join(lost[:3])}"
-        remedy = "Run the playbook again when no other run validates these nodes."
-        return failed("Gone", what, code="WORK-GONE", remedy=remedy, details=tuple(lost))
+        gone = f"{len(lost)} of {number_of(wanted, 'pod')}"
+        text = text_of("WORK-GONE", number=gone, names=", ".join(lost[:3]))
+        return failed("Gone", **text._asdict(), details=tuple(lost))
     parts = [judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(grace.harden(parts))
     verb = "has" if wanted == 1 else "have"
@@ -74,13 +73,8 @@ def judge_pod(pod: KubeObject) -> Readiness:
         return ready()
     name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
     if refusal := refusals(pod):
-        what = f"pod {name} for node {where} cannot be scheduled: {refusal[0]}"
-        remedy = (
-            "Add the taint that the message names to taints of the pool in gpu_pools (module option "
-            "tolerations), or free devices."
-        )
-        code, reason = "WORK-UNSCHEDULABLE", f"Unschedulable:{name}"
-        return pending(reason, what, code=code, remedy=remedy, details=(what,))
+        text = text_of("WORK-UNSCHEDULABLE", pod=f"pod {name}", node=where, answer=refusal[0])
+        return pending(f"Unschedulable:{name}", **text._asdict(), details=(text.message,))
     found = trouble(pod)
     if found is None:
         return pending("Running", "", code="WORK-RUNNING")
@@ -104,11 +98,7 @@ def judge_account(snapshot: Snapshot) -> Readiness:
     """Return ready once the service account exists: without it a new namespace takes no pod."""
     if snapshot["accounts"]:
         return ready()
-    message, remedy = (
-        "The service account default does not exist yet.",
-        "Run `oc get clusteroperator kube-controller-manager`.",
-    )
-    return pending("NoAccount", message, code="WORK-NO-ACCOUNT", remedy=remedy)
+    return pending("NoAccount", **text_of("WORK-NO-ACCOUNT")._asdict())
 
 
 def has_log(pod: KubeObject) -> bool:
@@ -210,12 +200,8 @@ def complaints(node: KubeObject, results: t.Sequence[PodResult]) -> list[Readine
     uuids = [uuid for one in results if one["passed"] for uuid in one["result"]["uuids"][:1]]
     twice = sorted({uuid for uuid in uuids if uuids.count(uuid) > 1})
     if twice and not node_devices.is_shared(node):
-        message = (
-            f"Node {name}: several pods were given the same device {', '.join(twice)}, "
-            "although the node does not share its devices."
-        )
-        remedy = "Read the log of the device plugin on this node, and check cdi of special_resource."
-        parts.append(failed("SameDevice", message, code="WORK-SAME-DEVICE", remedy=remedy))
+        text = text_of("WORK-SAME-DEVICE", node=name, devices=", ".join(twice))
+        parts.append(failed("SameDevice", **text._asdict()))
     return parts
 
 

@@ -67,12 +67,8 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     """Return the error for too few nodes, or for nodes that offer too few devices; None if all is there."""
     selector = ",".join(f"{key}={value}" for key, value in (params["node_selector"] or {}).items())
     if len(nodes) < params["min_nodes"]:
-        return NotReadyError(
-            "WORK-NO-NODES",
-            f"{selector} selects {len(nodes)} of {number_of(params['min_nodes'], 'node')}, "
-            "so nothing can be validated.",
-            f"Run `oc get nodes -l {selector}`, and create the nodes of the pool first.",
-        )
+        wanted = number_of(params["min_nodes"], "node")
+        return NotReadyError("WORK-NO-NODES", selector=selector, number=len(nodes), wanted=wanted)
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
@@ -101,13 +97,7 @@ def check_busy(busy: t.Mapping[str, str], due: int, strict: bool) -> str:
         return ""
     lines = [f"{name}: {who}" for name, who in busy.items()]
     if strict:
-        raise NotReadyError(
-            "WORK-BUSY",
-            f"Other pods hold devices that the validation needs: {lines[0]}",
-            "Wait for those pods, or set gpu_validation_strict: false (module option strict) to validate the "
-            "other nodes. The installation is not the cause.",
-            evidence=lines,
-        )
+        raise NotReadyError("WORK-BUSY", holders=lines[0], evidence=lines)
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
     return (
         f"Not validated: {len(busy)} of {number_of(due, 'node')}, because other pods hold the devices: "

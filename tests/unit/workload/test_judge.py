@@ -86,7 +86,7 @@ def test_when_the_wait_is_over(pods: list[KubeObject], wanted: int, early: str, 
 
 def test_a_pod_that_somebody_deleted_is_named_at_once() -> None:
     found = judged([ended()], 2)
-    assert found.message == "1 of 2 pods gone before the result was read: q"
+    assert found.message == "1 of 2 pods gone before the result was read: q."
     assert found.remedy.startswith("Run the playbook again")
     assert "0 of 1 pod has ended" in judged([waiting()], 1).message
 

@@ -32,12 +32,12 @@ CODES: t.Final = (
     ),
     Code(
         "API-INVALID",
-        "{object} was rejected: {answer}.",
+        "{object} was rejected: {answer}",
         "Correct the field that the message names; `oc explain KIND.FIELD` describes it.",
     ),
     Code(
         "API-KIND-NOT-SERVED",
-        "{what}.",
+        "The cluster does not serve {kind}{also}.",
         "Install {provider} first; `oc api-resources` lists what the cluster serves.",
     ),
     Code(
@@ -64,12 +64,12 @@ CODES: t.Final = (
     ),
     Code(
         "API-TLS",
-        "The certificate of {host} cannot be trusted: {problem}.",
+        "The certificate of {host} cannot be trusted: {answer}",
         "Set `ca_cert` to the cluster's CA, or fix the kubeconfig.",
     ),
     Code(
         "API-UNKNOWN-FIELD",
-        "{object}: {fields}{also}.",
+        "{object}: {unknown_fields}{also}.",
         "Correct or remove the field; the server would have ignored it. `oc explain KIND --recursive` "
         "lists the fields that exist.",
     ),

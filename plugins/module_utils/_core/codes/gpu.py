@@ -47,7 +47,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CLAIM-QUOTA",
-        "A quota refuses ResourceClaim {namespace}/{name} of pool {pool}: {answer}.",
+        "A quota refuses ResourceClaim {namespace}/{name} of pool {pool}: {answer}",
         "Run `oc describe resourcequota -n {namespace}`, and raise the quota that it names.",
     ),
     Code(
@@ -122,7 +122,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRA-SLICES",
-        "Node {node}: {problem}.",
+        "Node {node}: {wrong_slices}.",
         "Run `oc get resourceslices --field-selector spec.nodeName={node} -o yaml` to see what the DRA "
         "driver offers.{also}",
     ),
@@ -336,7 +336,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-VERSION",
-        "Node {node}: {problem}.",
+        "Node {node}: {wrong_version}.",
         "Run `oc label node {node} {label} --overwrite`. If the node has another version, KMM unloads it, "
         "and pods with its devices end.",
     ),
@@ -427,7 +427,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NFD-KERNEL",
-        "Node {node}: {label}.",
+        "Node {node}: {wrong_label}.",
         "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={node}`, "
         "which writes the labels of kernel and operating system anew.",
     ),
@@ -528,7 +528,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-OWNER",
-        "Node {node}: {problem}.",
+        "Node {node}: {wrong_owner}.",
         "Run `oc get nvidiadriver -o yaml` to find another one that selects the node (label "
         "nvidia.com/gpu-operator.driver.owner).",
     ),

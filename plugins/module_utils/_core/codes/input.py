@@ -43,7 +43,7 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-JMESPATH",
-        "{option}: {text}{problem}.",
+        "{option}: {wrong_expression}.",
         "Correct the expression (`oc explain KIND` shows the fields); see "
         "https://jmespath.org/tutorial.html.",
     ),

@@ -17,14 +17,14 @@ CODES: t.Final = (
     ),
     Code(
         "NFD-CONFIG",
-        "The configuration in an existing NodeFeatureDiscovery is not a YAML mapping.",
-        "Correct spec.workerConfig.configData with `oc edit nodefeaturediscovery -n openshift-nfd`; the "
-        "collection does not replace it.",
+        "The workerConfig.configData of the NodeFeatureDiscovery is {problem}.",
+        "Repair spec.workerConfig.configData by hand, with `oc edit nodefeaturediscovery -n "
+        "openshift-nfd`; this module does not replace it.",
     ),
     Code(
         "NFD-DEGRADED",
-        "The NodeFeatureDiscovery is Degraded for longer than `grace`.",
-        "Run `oc get daemonset,deployment,pods -n openshift-nfd`.",
+        "NodeFeatureDiscovery {name} is Degraded: {why}.",
+        "Run `oc get daemonset,deployment,pods -n {namespace}`.",
     ),
     Code(
         "NFD-FEATURE",
@@ -40,24 +40,26 @@ CODES: t.Final = (
     ),
     Code(
         "NFD-LABEL-LEFT",
-        "A label, extended resource or taint is still on a node, although no rule and no NodeFeature gives "
-        "it any more.",
-        "Run `oc logs -n openshift-nfd deployment/nfd-master`.",
+        "Node {node} still has {labels}.",
+        "Run `oc logs -n openshift-nfd deployment/nfd-master`, which removes the labels that no rule and "
+        "no NodeFeature sets.",
     ),
     Code(
         "NFD-LABEL-MISSING",
-        "A node does not have an expected label. The message names the labels of each node.",
-        "Run `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name=NODE -o yaml`.",
+        "Node {node}: {labels}.",
+        "Run `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={node} -o yaml`, and read the log "
+        "of the nfd-worker pod of that node.",
     ),
     Code(
         "NFD-MANAGED",
-        "The NodeFeatureDiscovery lacks PCI classes, and another tool, for example Argo CD, would undo the "
+        "NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, which would revert a "
         "change.",
-        "Add the classes in that tool, or set `node_feature_discovery_adopt: take`.",
+        "Set workerConfig.configData there, as in the evidence, or set `node_feature_discovery_adopt: "
+        "take` (module option `adopt`) to take it from {manager}.",
     ),
     Code(
         "NFD-NODES",
-        "Fewer nodes match an expectation than it needs.",
+        "Label expectations: {number}.",
         "Run `oc get nodes --show-labels`.",
     ),
     Code(
@@ -68,8 +70,9 @@ CODES: t.Final = (
     ),
     Code(
         "NFD-PCI",
-        "An entry of `pci_classes` is not a PCI class.",
-        'Quote each entry of `node_feature_discovery_pci_classes`: "02", "0302", "0b40".',
+        "pci_classes[{index}] is {entry}: a class begins with hexadecimal digits in lower case.",
+        'Write it in quotes in `node_feature_discovery_pci_classes`, for example "02" or "0b40": YAML '
+        "reads some as numbers otherwise.",
     ),
     Code(
         "NFD-RULE",
@@ -78,14 +81,15 @@ CODES: t.Final = (
     ),
     Code(
         "NFD-TAINT",
-        "nfd-worker cannot run on a node, because it does not tolerate the node's taint.",
+        "Node {node}: {labels}; nfd-worker cannot run there because of the taint {taints}.",
         "Add a toleration of the taint to `node_feature_discovery_worker_tolerations` (module option "
         "`worker_tolerations`).",
     ),
     Code(
         "NFD-TAINTS",
-        "The rules set taints, but a NodeFeatureDiscovery that the collection did not make does not allow "
-        "taints.",
-        "Set `node_feature_discovery_adopt: take`; then the taints of every rule in the cluster take effect.",
+        "The rules set taints, but NodeFeatureDiscovery {name}, which this collection did not create, has "
+        "them switched off (enableTaints).",
+        "Set `node_feature_discovery_adopt: take` (module option `adopt`) to switch them on. Then every "
+        "rule of this cluster sets its taints, also those of other owners.",
     ),
 )

@@ -35,15 +35,16 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-CRD-STORED",
-        "The plan of an upgrade takes a version away from a CustomResourceDefinition in which objects may "
-        "still be stored. OLM would fail it. Nothing was approved.",
-        "Write each object once in the new version, then run `oc patch crd NAME --subresource=status` as the "
-        "message says.",
+        "InstallPlan {plan} takes away version {versions} of CustomResourceDefinition {crd}, in which "
+        "objects may still be stored (status.storedVersions). The plan was not approved.",
+        "Write each object once in the new version, then run `oc patch crd {crd} --subresource=status "
+        '--type=merge -p \'{"status":{"storedVersions":["NEW"]}}\'`.',
     ),
     Code(
         "OLM-CRDS",
-        "Objects of the CRDs to delete still exist. No CRD was deleted.",
-        "Delete these objects first, or set `remove_crds: false`.",
+        "The CRDs still have {objects} ({names}), which a deletion of the CRDs would delete. No CRD was "
+        "deleted.",
+        "Delete these objects first, or leave `remove_crds` out.",
     ),
     Code(
         "OLM-CSV-FAILED",
@@ -53,9 +54,9 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-CSV-GONE",
-        "The Subscription says that the operator is installed, but the CSV was deleted.",
-        "Set `state: absent`, run, then set `state: present` and run again. Operands stay meanwhile; with"
-        " `remove_crds` they end too.",
+        "Subscription {subscription} says that CSV {csv} is installed, but it was deleted.",
+        "Set `state: absent`, then `state: present`; OLM does not install it again by itself. No pod "
+        "ends, unless `remove_crds` is set.",
     ),
     Code(
         "OLM-CSV-HELD",
@@ -98,9 +99,10 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-IN-USE",
-        "Custom resources of the operator still exist.",
-        "Delete what the message lists with `oc delete KIND NAME`, then run again. What these objects "
-        "bring ends with them, also drivers and the pods that need them.",
+        "The cluster still has {resources} of {package} ({names}), and only the operator can remove their "
+        "operands.",
+        "Delete them first with `oc delete KIND NAME`; without `remove_crds` you can set force: true "
+        "instead. Pods that need what they bring end with the deletion.",
     ),
     Code(
         "OLM-INSTALL-MODE",
@@ -198,9 +200,10 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-V1",
-        "A ClusterExtension of OLM v1 owns the package.",
-        "Manage the operator there, or run `oc delete clusterextension NAME` first. With the extension "
-        "its CRDs and operands go, and pods that need them end.",
+        "Package {package} belongs to OLM v1: ClusterExtension {extension} installs it in namespace "
+        "{namespace} (installed: {bundle}).",
+        "Manage the package with OLM v1, or delete its operands and then run `oc delete clusterextension "
+        "{extension}`, which deletes its CRDs too. Pods that need its operands end.",
     ),
     Code(
         "OLM-VERSION",

@@ -11,9 +11,9 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "WORK-BUSY",
-        "Other pods hold the devices that the validation needs, and `strict` is set. The message names them.",
-        "Set `gpu_validation_strict: false` (module option `strict`) to validate the other nodes, or run "
-        "`oc delete pod NAME -n NAMESPACE`. The deletion ends what the pod computes.",
+        "Other pods hold devices that the validation needs: {holders}.",
+        "Wait for those pods, or set `gpu_validation_strict: false` (module option `strict`) to validate "
+        "the other nodes. The installation is not the cause.",
     ),
     Code(
         "WORK-CLAIM-DEVICE",
@@ -36,9 +36,9 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-GONE",
-        "A validation pod was deleted before its result was read, for example by a person or with its node.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again when no other run validates these "
-        "nodes.",
+        "{number} gone before the result was read: {names}.",
+        "Run the playbook again when no other run validates these nodes: `ansible-playbook "
+        "playbooks/enable_gpus.yml -e @FILE`.",
     ),
     Code(
         "WORK-IMAGE",
@@ -47,13 +47,13 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-NO-ACCOUNT",
-        "The service account of the new namespace does not appear.",
+        "The service account default does not exist yet.",
         "Run `oc get clusteroperator kube-controller-manager`.",
     ),
     Code(
         "WORK-NO-NODES",
-        "Fewer nodes match than `min_nodes`.",
-        "Run `oc get nodes -l SELECTOR`; make the pool's nodes first with `ansible-playbook "
+        "{selector} selects {number} of {wanted}, so nothing can be validated.",
+        "Run `oc get nodes -l {selector}`, and create the nodes of the pool first with `ansible-playbook "
         "playbooks/enable_gpus.yml -e @FILE`.",
     ),
     Code(
@@ -64,9 +64,10 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-SAME-DEVICE",
-        "Several pods got the same device, although nothing is shared.",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and check `cdi` of "
-        "special_resource.",
+        "Node {node}: several pods were given the same device {devices}, although the node does not share "
+        "its devices.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset` for the log on "
+        "this node, and check `cdi` of special_resource.",
     ),
     Code(
         "WORK-SHARE-APART",
@@ -88,7 +89,8 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-UNSCHEDULABLE",
-        "A validation pod cannot be scheduled for longer than `grace`. The message quotes the scheduler.",
-        "Add the taint that the message names to `taints` of the pool in `gpu_pools`, or free devices.",
+        "{pod} for node {node} cannot be scheduled: {answer}",
+        "Add the taint that the message names to `taints` of the pool in `gpu_pools` (module option "
+        "tolerations), or free devices.",
     ),
 )

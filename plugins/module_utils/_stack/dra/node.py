@@ -112,5 +112,5 @@ def _judge_devices(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Fin
         what = "its ResourceSlices are incomplete"
     pod = next((name(one) for one in snapshot["pods"] if name(one).startswith(PLUGIN)), "")
     log = f" The driver's log: `oc logs -n {operands.NAMESPACE} {pod} --all-containers`." if pod else ""
-    text = about_node("GPU-DRA-SLICES", node=name(node), problem=what, also=log)
+    text = about_node("GPU-DRA-SLICES", node=name(node), wrong_slices=what, also=log)
     return on_node(PENDING, node, "Slices", *text, stage=stages.ALLOCATABLE, waits=True)

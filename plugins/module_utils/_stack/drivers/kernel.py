@@ -119,7 +119,9 @@ def _kernel(node: Data, found: System) -> Misfit | None:
         )
     elif wrong := contradictions(found):
         what = f"label {', '.join(wrong)} contradicts its osImage, which is RHCOS {found.image}"
-    return Misfit("labels", *about_node("GPU-NFD-KERNEL", node=name(node), label=what)) if what else None
+    return (
+        Misfit("labels", *about_node("GPU-NFD-KERNEL", node=name(node), wrong_label=what)) if what else None
+    )
 
 
 def _release(node: Data, found: System) -> Misfit | None:

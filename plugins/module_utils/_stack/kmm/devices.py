@@ -56,7 +56,9 @@ def judge(
         where = name_of(node)
         what = lacking(where, name, wanted, slices)
         if what:
-            parts.append(at_node(where, "Slices", *about_node("GPU-DRA-SLICES", node=where, problem=what)))
+            parts.append(
+                at_node(where, "Slices", *about_node("GPU-DRA-SLICES", node=where, wrong_slices=what))
+            )
     return parts
 
 

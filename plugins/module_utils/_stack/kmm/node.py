@@ -80,7 +80,7 @@ def _judge_version(node: KubeObject, module: KubeObject) -> Readiness | None:
     what = f"has no label {label}, without which KMM loads nothing there"
     if there:
         what = f"has version {there} in its label, and the Module has version {version}"
-    text = about_node("GPU-KMM-VERSION", node=name(node), problem=what, label=f"{label}={version}")
+    text = about_node("GPU-KMM-VERSION", node=name(node), wrong_version=what, label=f"{label}={version}")
     return at_node(name(node), "Version", *text)
 
 

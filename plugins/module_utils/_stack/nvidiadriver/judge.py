@@ -92,7 +92,7 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
         what = f"NVIDIADriver {title} does not own it yet"
         if owner:
             what = f"its driver's owner is {owner}, not {title}"
-        return _on_driver(node, "Owner", *about_node("GPU-NVD-OWNER", node=name(node), problem=what))
+        return _on_driver(node, "Owner", *about_node("GPU-NVD-OWNER", node=name(node), wrong_owner=what))
     made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", title)]
     ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
