@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A message that says to set an option of a module names the variable of a playbook too.
 
-The user of a playbook sets variables of roles. test_remedies.py holds the same for the registry of codes.
+The user of a playbook sets variables of roles.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 import typing as t
 
 from unit.rules.test_layers import FILES
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 
 # Options of modules that roles have as variables of other names.
 OPTIONS: t.Final = (
@@ -58,6 +60,12 @@ def test_a_message_names_the_variable_of_an_option() -> None:
     assert [(name, text) for name, text in found if name not in EXCUSED] == []
 
 
+def test_a_text_of_a_code_names_the_variable_of_an_option() -> None:
+    """Every module has wait_timeout, so these two texts know no role."""
+    found = {code.code for code in CODES.values() if bare(f"{code.message} {code.remedy}".replace("`", ""))}
+    assert found == {"WAIT-TIMEOUT", "REBOOT-PENDING"}
+
+
 # What a command can name: the pod, the node and the namespace that the failure is about.
 _COMMAND: t.Final = re.compile(r"`[^`]+`|\b(?:oc|kubectl) \w[^`]*|-n NAMESPACE")
 _UNNAMED: t.Final = re.compile(r"(?<![-\w$])(POD|NODE|NAMESPACE)(?![-\w])")
@@ -68,6 +76,13 @@ def test_a_command_names_pod_node_and_namespace() -> None:
     found = [(name, command) for name, text in messages() for command in _COMMAND.findall(text)]
     unnamed = [(name, command) for name, command in found if _UNNAMED.search(command)]
     assert [(name, command) for name, command in unnamed if name not in UNKNOWN] == []
+
+
+def test_a_command_of_a_code_names_pod_node_and_namespace() -> None:
+    """A text with facts can name them, but for the node of an autoscaled pool, which the user chooses."""
+    commands = {one.code: re.findall(r"`[^`]+`", one.remedy) for one in CODES.values() if one.names()}
+    found = [code for code, remedy in commands.items() if any(map(_UNNAMED.search, remedy))]
+    assert found == ["POOL-AUTOSCALED"]
 
 
 def test_a_text_without_the_variable_is_found() -> None:
