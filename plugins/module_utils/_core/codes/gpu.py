@@ -129,8 +129,8 @@ CODES: t.Final = (
     Code(
         "GPU-DRV-BRANCH",
         "This release of the driver does not support the GPU.",
-        "Set `driver.version` of the pool in `gpu_pools` (module option driver) to a release that does, "
-        "for Maxwell, Pascal and Volta of branch 580; the new driver pods end pods that use GPUs, and "
+        "Set `driver.version` of the pool in gpu_pools (module option driver) to a release that does, for "
+        "Maxwell, Pascal and Volta of branch 580; the new driver pods end pods that use GPUs, and "
         "playbooks/upgrade_driver.yml asks first.",
     ),
     Code(
@@ -725,13 +725,14 @@ CODES: t.Final = (
     Code(
         "GPU-VAL-BUSY",
         "The operator's validator found no free GPU; the installation itself is not faulty.",
-        'Set `gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}}`.',
+        'Set gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}} '
+        "(`spec.validator.plugin.env` of the ClusterPolicy).",
     ),
     Code(
         "GPU-VAL-DEVCHAR",
         "The validator cannot create the links to the GPUs below /dev/char; the driver itself may work.",
-        "Set `gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
-        'value: "true"}]}}}`.',
+        "Set gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
+        'value: "true"}]}}} (`spec.validator.driver.env` of the ClusterPolicy).',
     ),
     Code(
         "GPU-VGPU-MDEV",

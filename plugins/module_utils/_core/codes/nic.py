@@ -42,8 +42,8 @@ CODES: t.Final = (
         "NIC-DRV-INUSE",
         "Modules of storage or of another RDMA driver hold the NIC driver that is to be replaced.",
         'Add {name: UNLOAD_STORAGE_MODULES, value: "true"} to ofed_driver.env in '
-        "`nvidia_network_operator_nic_cluster_policy`; it unloads storage modules, so drain the node "
-        "first, which ends its pods.",
+        "nvidia_network_operator_nic_cluster_policy (`spec.ofedDriver.env` of the NicClusterPolicy); it "
+        "unloads storage modules, so drain the node first, which ends its pods.",
     ),
     Code(
         "NIC-DRV-OUTDATED",
