@@ -13,14 +13,11 @@ from .._kube.kinds import known
 _SLICE: t.Final = known("ResourceSlice")
 
 
-def refuse_old_cluster(api: Api, otherwise: str = "leave out gpu_backend") -> None:
-    """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
-
-    otherwise: the alternative that the message names.
-    """
+def refuse_old_cluster(api: Api) -> None:
+    """Raise NotReadyError if the cluster is too old for dynamic resource allocation."""
     if api.served(_SLICE):
         return
     kind = known("ClusterVersion")
     version = api.get(kind, "version") if api.served(kind) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
-    raise NotReadyError("GPU-DRA-RELEASE", release=f" ({release})" if release else "", otherwise=otherwise)
+    raise NotReadyError("GPU-DRA-RELEASE", release=f" ({release})" if release else "")

@@ -23,5 +23,5 @@ def test_a_cluster_with_claims_is_not_refused() -> None:
 
 def test_the_remedy_names_the_alternative() -> None:
     with pytest.raises(NotReadyError, match=r"^This cluster does not serve resource.k8s.io/v1") as raised:
-        refuse_old_cluster(api_on(FakeServer("Node")), "use kmm.device_plugin")
+        refuse_old_cluster(api_on(FakeServer("Node")))
     assert raised.value.remedy.endswith("or use kmm.device_plugin.")

@@ -118,7 +118,8 @@ CODES: t.Final = (
     Code(
         "GPU-DRA-RELEASE",
         "This cluster{release} does not serve resource.k8s.io/v1, which dynamic resource allocation needs.",
-        "Update to OpenShift 4.21 or later (Kubernetes 1.34) with `oc adm upgrade`, or {otherwise}.",
+        "Update to OpenShift 4.21 or later (Kubernetes 1.34) with `oc adm upgrade`, leave out "
+        "`gpu_backend`, or use kmm.device_plugin.",
     ),
     Code(
         "GPU-DRA-SLICES",

@@ -31,7 +31,8 @@ CODES: t.Final = (
     Code(
         "NIC-DRV-BUILD",
         "The NIC driver has not been built.",
-        "Run `oc logs -n {namespace} {pod}`; if the build is only slow, raise `ofed_driver.startup_probe`.",
+        "Run `oc logs -n {namespace} {pod}`; if the build is only slow, raise `ofed_driver.startup_probe` "
+        "in `nvidia_network_operator_nic_cluster_policy`.",
     ),
     Code(
         "NIC-DRV-CRASH",

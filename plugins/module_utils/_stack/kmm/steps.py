@@ -69,7 +69,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     wanted, options = kmm_manifest.build(params), params["kmm"] or {}
     if devices.driver(params):
-        refuse_old_cluster(api, "use kmm.device_plugin")
+        refuse_old_cluster(api)
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
     _require(api, params)
