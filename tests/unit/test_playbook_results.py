@@ -26,7 +26,10 @@ def test_a_playbook_shares_its_result_under_its_name(name: str) -> None:
     assert shares["vars"]["__gpu_shared"]["playbook"] == name
     assert ("pools" in shares["vars"]["__gpu_shared"]) is (name not in WITHOUT_POOLS)
     later = every[every.index(shares) + 2 :]
-    assert all({"ansible.builtin.assert", "ansible.builtin.copy"} & set(task) for task in later)
+    assert all(
+        {"ansible.builtin.fail", "ansible.builtin.assert", "ansible.builtin.copy"} & set(task)
+        for task in later
+    )
 
 
 def test_no_playbook_reads_what_another_one_shared() -> None:
