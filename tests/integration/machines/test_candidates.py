@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import pytest
 from integration.machines.candidate_pools import (
     A10G,
     PAIR,
@@ -19,9 +18,8 @@ from integration.machines.candidate_pools import (
     uids,
     writes_nothing,
 )
-from integration.machines.test_candidates_whole import CHEAP
 from integration.patience import until
-from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
+from integration.platforms.pools import Data, Pools
 
 
 def test_no_capacity_in_one_zone_then_success_in_the_other(pools: Pools) -> None:
@@ -60,65 +58,6 @@ def test_the_next_candidate_wins_and_stays(pools: Pools) -> None:
     assert places(pools) == [(A10G, B, 2)]
 
 
-def test_a_terminal_error_ends_a_candidate_at_once(pools: Pools) -> None:
-    with pools.trouble("quota_exceeded", instance_type=T4, limit=0):
-        made = pools.ensure(PAIR, capacity_timeout=80)
-    assert {one["code"] for one in made["attempts"]} == {"MACH-QUOTA"}
-    assert made["duration"] < 80
-    assert places(pools) == [(A10G, B, 2)]
-
-
-@pytest.mark.long("the unit tests of candidates hold the same search")
-def test_a_machine_is_lost_and_its_type_is_sold_out(pools: Pools) -> None:
-    pools.ensure(PAIR)
-    before = uids(pools)
-    with pools.trouble("no_capacity", instance_type=T4):
-        lost = pools.machines(PAIR)[0]["metadata"]["name"]
-        pools.client.delete(API, "machines", lost, NAMESPACE)
-        until(lambda: len(uids(pools)) == 2 and uids(pools) != before, "another Machine")
-        found = pools.attempt(PAIR)
-        assert (found["code"], found.changed) == ("MACH-CAPACITY", False)
-        assert "reselect: true" in found["remedy"]
-        assert pools.audit.writes(found) == []
-        assert places(pools) == [(T4, A, 1), (T4, B, 1)]
-
-        moved = pools.ensure(PAIR, reselect=True)
-        assert places(pools) == [(A10G, B, 2)]
-        assert {one["instance_type"] for one in moved["nodes"]} == {A10G}
-        removal = next(
-            one
-            for one in pools.audit.of(moved)
-            if one.verb == "delete" and one.resource.startswith("machinesets")
-        )
-        whole_seconds = len("2026-01-01T00:00:00")
-        for node in pools.nodes(PAIR):
-            ready = next(
-                one["lastTransitionTime"] for one in node["status"]["conditions"] if one["type"] == "Ready"
-            )
-            assert ready[:whole_seconds] <= removal.event["requestReceivedTimestamp"][:whole_seconds], (
-                "the old nodes went before the new ones were ready"
-            )
-    assert writes_nothing(pools, PAIR)
-    assert writes_nothing(pools, PAIR, reselect=True)
-
-
-@pytest.mark.long("the unit tests of candidates hold the same search")
-def test_a_pool_that_asked_all_others_in_vain_has_what_it_had(pools: Pools) -> None:
-    pools.ensure(PAIR)
-    before = uids(pools)
-    with pools.trouble("no_capacity", instance_type=T4), pools.trouble("no_capacity", instance_type=A10G):
-        pools.client.delete(API, "machines", pools.machines(PAIR)[0]["metadata"]["name"], NAMESPACE)
-        until(lambda: len(uids(pools)) == 2 and uids(pools) != before, "another Machine")
-        found = pools.attempt(PAIR, reselect=True)
-        assert found["code"] == "MACH-CAPACITY"
-        assert [one["instance_type"] for one in found["attempts"]] == [T4, T4, A10G]
-        assert places(pools) == [(T4, A, 1), (T4, B, 1)]
-        again = pools.attempt(PAIR)
-        assert (again["code"], pools.audit.writes(again)) == ("MACH-CAPACITY", [])
-    until(lambda: len(pools.nodes(PAIR)) == 2, "its machine again")
-    assert writes_nothing(pools, PAIR)
-
-
 def test_what_suffices_is_kept_and_grows_when_asked(pools: Pools) -> None:
     few = pool(of(T4, A, B), replicas=3, min_replicas=2)
     with pools.trouble("no_capacity", instance_type=T4, available=1):
@@ -132,31 +71,6 @@ def test_what_suffices_is_kept_and_grows_when_asked(pools: Pools) -> None:
     assert len(pools.ensure({**few, "min_replicas": 3})["nodes"]) == 3
     assert len(pools.ensure({**few, "replicas": 4})["nodes"]) == 4
     assert had < uids(pools)
-
-
-def test_a_mixed_pool(pools: Pools) -> None:
-    mixed = pool(of(T4, A), of(A10G, B), replicas=3, mixed=True)
-    with pools.trouble("no_capacity", instance_type=T4, available=1):
-        made = pools.ensure(mixed)
-        assert places(pools) == [(T4, A, 1), (A10G, B, 2)]
-        assert [one["instance_type"] for one in made["pool"]["candidates"]] == [T4, A10G]
-        assert writes_nothing(pools, mixed)
-    assert writes_nothing(pools, mixed)
-    pools.ensure({**mixed, "replicas": 1})
-    assert places(pools) == [(T4, A, 1), (A10G, B, 0)]
-    assert len(pools.machines(mixed)) == 1
-
-
-def test_spot_first_then_on_demand(pools: Pools) -> None:
-    wanted = {**CHEAP, "name": "cand"}
-    with pools.trouble("spot_unavailable"):
-        made = pools.ensure(wanted)
-    assert {one["market"] for one in made["attempts"]} == {"spot"}
-    sets = pools.client.list(API, "machinesets", NAMESPACE, labels=f"{LABEL}=cand")
-    assert [
-        one for one in sets if "spotMarketOptions" in one["spec"]["template"]["spec"]["providerSpec"]["value"]
-    ] == []
-    assert writes_nothing(pools, wanted)
 
 
 def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:

@@ -13,7 +13,7 @@ from integration.troubles.demo import verdict
 
 SCENARIO: t.Final = "disconnected"
 pytestmark = [
-    pytest.mark.long("the whole chain: stack/test_registry_mirror.py and unit tests have its parts"),
+    pytest.mark.long("the whole chain: the unit tests of catalogues and registries have its parts"),
     pytest.mark.story("a user follows the remedies until the GPUs work"),
 ]
 POOLS: t.Final = [

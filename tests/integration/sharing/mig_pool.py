@@ -14,7 +14,6 @@ from integration.troubles.demo import PATIENT
 Data = dict[str, t.Any]
 POOL: t.Final = "accelerators.openshift/pool"
 HALVES: t.Final[Data] = {"mig": {"profile": "3g.20gb", "strategy": "mixed"}}
-SEVENTHS: t.Final[Data] = {"mig": {"profile": "1g.5gb", "strategy": "mixed"}}
 
 
 def pool(name: str, label: str, gpus: int, sharing: Data | None = None) -> Data:

@@ -210,8 +210,9 @@ def test_the_install_mode(wanted: str | None, supported: set[str], mode: str) ->
     ("wanted", "supported"), [("OwnNamespace", {"AllNamespaces"}), (None, {"MultiNamespace"})]
 )
 def test_an_install_mode_that_the_operator_lacks(wanted: str | None, supported: set[str]) -> None:
-    with pytest.raises(AcceleratorError, match="does not support install mode"):
+    with pytest.raises(AcceleratorError, match="does not support install mode") as caught:
         olm_group.mode(wanted, supported, "nfd")
+    assert caught.value.code == "OLM-INSTALL-MODE"
 
 
 def test_all_namespaces_is_a_group_without_targets() -> None:

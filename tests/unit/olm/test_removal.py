@@ -54,6 +54,7 @@ def test_a_csv_that_is_held_names_what_holds_it() -> None:
     )
     held["metadata"]["finalizers"] = ["operators.coreos.com/csv-cleanup"]
     judge = removal.judge_leaving(held)
+    assert judge({"csvs": [held]}).code == "OLM-CSV-HELD"
     assert "csv-cleanup" in judge({"csvs": [held]}).message
     assert "OLM waits for ClusterPolicy gpu-cluster-policy" in judge({"csvs": [held]}).message
     assert "that OLM runs" in judge({"csvs": [held]}).remedy

@@ -83,6 +83,7 @@ def test_modules_of_kmm(
 ) -> None:
     (check,) = modules.checks([live], validations, target(kernel), NOTHING)
     assert (check.name, check.verdict, text in check.message) == ("module n/nic", verdict, True)
+    assert check.code == ("" if verdict == "ok" else "UPDATE-KMM")
 
 
 @pytest.mark.parametrize(
