@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import collections
-import itertools
 import os
 import sys
 import typing as t
@@ -15,8 +14,6 @@ import pytest
 from go_environment import GO
 
 if t.TYPE_CHECKING:
-    from pathlib import Path
-
     from cluster import Cluster
     from leftovers import Leftovers
 
@@ -42,20 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a mark without its text; sort the files so that all workers end together.
+    """Refuse a mark without its text; put the files with a sandbox of their own first.
 
-    The slowest are first: those with a sandbox of their own, then those with long tests. The sandbox that the
-    other files share starts late: one that idles takes 7 % of a processor. Files of one folder are far apart:
-    those of `upgrades` or `tuning` wait for the same things, and the processor would be idle.
+    The sandbox that the other files share starts late: one that idles takes 7 % of a processor.
     """
-    own = {item.path for item in items if any(hasattr(getattr(item, "module", None), one) for one in OWN)}
-    slow = {item.path for item in items if item.get_closest_marker("long")}
-    ranks: dict[tuple[bool, bool, Path], t.Iterator[int]] = collections.defaultdict(itertools.count)
-    places = {}
-    for path in dict.fromkeys(item.path for item in items):
-        kind = path not in own, path not in slow
-        places[path] = *kind, next(ranks[*kind, path.parent])
-    items.sort(key=lambda item: places[item.path])
+    items.sort(key=lambda item: not any(hasattr(getattr(item, "module", None), name) for name in OWN))
     for item in items:
         for mark in item.iter_markers():
             said = mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()

@@ -9,26 +9,17 @@ The runner and the log are made for each file, because some folders replace `clu
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.twelve_steps import Walks
-from integration.warm import server
 from integration.wire import Audit
 
 
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Path]:
-    """Yield the path of a program that replaces ansible-playbook and starts faster."""
-    with server.running(tmp_path_factory.mktemp("warm")) as found:
-        yield found
-
-
 @pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig, program)
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig)
 
 
 @pytest.fixture(scope="module")

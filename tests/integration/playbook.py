@@ -1,11 +1,16 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks run by ansible-runner as users run them, with the result and the times of every task."""
+"""Playbooks run by ansible-runner as users run them, and modules called without Ansible.
+
+Both give the result and the times of every task.
+"""
 
 from __future__ import annotations
 
 import datetime
+import importlib
+import json
 import os
 import sys
 import typing as t
@@ -15,11 +20,15 @@ from pathlib import Path
 import ansible_runner
 import yaml
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import execute
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process
+
 Data = dict[str, t.Any]
 
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 FINISHED: t.Final = {"runner_on_ok", "runner_on_failed", "runner_on_skipped", "runner_on_unreachable"}
 ORDINARY: t.Final = {"ACCELERATORS_IN_PROCESS": "0"}
+MODULES: t.Final = "ansible_collections.accelerators.openshift.plugins.modules"
 
 
 @dataclass(frozen=True)
@@ -63,20 +72,34 @@ class Run:
         return next(task for task in reversed(self.tasks) if task.failed)
 
 
+def call(kubeconfig: Path, module: str, check: bool = False, **options: t.Any) -> TaskResult:
+    """Call a module's function as the action plugin does, in this process and without Ansible.
+
+    Return its result, which may be a failure.
+    """
+    found = importlib.import_module(f"{MODULES}.{module}")
+
+    def ensure(api: t.Any, params: Data) -> Data:
+        result: Data = found.ensure(api, params)
+        # A run holds its lease until its process ends, and this process goes on.
+        api.guard.let_go()
+        return result
+
+    start = _now()
+    arguments = json.loads(json.dumps({"kubeconfig": str(kubeconfig), **options}))
+    params, wrong = _in_process._validated(found.SPEC, arguments, module, {})
+    result = json.loads(json.dumps(wrong or execute(module, ensure, params, check, diff=False)))
+    return TaskResult(module, result, bool(result.get("failed")), False, start, _now())
+
+
 class Playbook:
-    """A runner of tasks and playbooks against one cluster."""
+    """A runner of modules, tasks and playbooks against one cluster."""
 
-    def __init__(
-        self, directory: Path, kubeconfig: Path, program: Path | None = None, limit: int = 600
-    ) -> None:
-        """program: replaces ansible-playbook; Playbooks with the same program share Ansible's home.
-
-        limit: seconds after which ansible-runner ends a run, with the return code 254.
-        """
+    def __init__(self, directory: Path, kubeconfig: Path, limit: int = 600) -> None:
+        """limit: seconds after which ansible-runner ends a run, with the return code 254."""
         self.limit = limit
         self.directory = directory
         self.kubeconfig = kubeconfig
-        self.program = program
         self._runs = 0
 
     def tasks(
@@ -103,16 +126,9 @@ class Playbook:
         }
         return self._run([play], cmdline)
 
-    def module(
-        self, module: str, in_process: bool = True, check: bool = False, **options: t.Any
-    ) -> TaskResult:
-        """Run one task and return its result, which may be a failure."""
-        run = self.tasks(
-            {"name": module, f"accelerators.openshift.{module}": options, "check_mode": check},
-            in_process=in_process,
-        )
-        assert run.tasks, f"the run ended with {run.rc}, and its task did not:\n{run.output[-3000:]}"
-        return run.tasks[-1]
+    def module(self, module: str, check: bool = False, **options: t.Any) -> TaskResult:
+        """Call a module's function; `call` says how."""
+        return call(self.kubeconfig, module, check, **options)
 
     def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:
         """Run a playbook of the collection from the checkout."""
@@ -154,18 +170,14 @@ class Playbook:
     def _environment(self) -> dict[str, str]:
         return {
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            "ANSIBLE_HOME": str((self.program.parent if self.program else self.directory) / "ansible-home"),
+            "ANSIBLE_HOME": str(self.directory / "ansible-home"),
             "ANSIBLE_FORCE_COLOR": "0",
             "ANSIBLE_LOCALHOST_WARNING": "0",
             "ANSIBLE_PIPELINING": "1",
             "K8S_AUTH_KUBECONFIG": "",
             "KUBECONFIG": str(self.kubeconfig),
-            "PATH": os.pathsep.join([*self._programs(), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
-
-    def _programs(self) -> list[str]:
-        """Return the folders that come first in PATH."""
-        return [*([str(self.program.parent)] if self.program else []), str(Path(sys.executable).parent)]
 
 
 def _task(event: Data) -> TaskResult | None:
@@ -180,6 +192,10 @@ def _task(event: Data) -> TaskResult | None:
         start=_moment(data["start"]),
         end=_moment(data["end"]),
     )
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 def _moment(text: str) -> datetime.datetime:

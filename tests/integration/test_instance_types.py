@@ -19,8 +19,8 @@ QUERY: t.Final = "query('accelerators.openshift.gpu_instance_types', "
 
 
 @pytest.fixture
-def playbook(tmp_path: Path, program: Path) -> Playbook:
-    return Playbook(tmp_path, tmp_path / "no-kubeconfig", program)
+def playbook(tmp_path: Path) -> Playbook:
+    return Playbook(tmp_path, tmp_path / "no-kubeconfig")
 
 
 def debug(expression: str, **variables: t.Any) -> dict[str, t.Any]:
@@ -65,15 +65,7 @@ def test_a_file_by_option_and_by_variable(
     ("expression", "says"),
     [
         ("nearest='eight H100'", "INPUT-GPU-MODEL"),
-        ("nearest='8'", "INPUT-WISH"),
         ("gpu_modle='A100'", "Did you mean gpu_model?"),
-        ("catalogue='/nowhere/types.yml'", "INPUT-CATALOGUE"),
-        (
-            "catalogue=[{'cloud': 'aws', 'instance_type': 'p9', 'gpus': 0, 'gpu_model': 'L4'}]",
-            "catalogue[0].gpus",
-        ),
-        ("'p4d.24xlarg'", "Nearest: p4d.24xlarge"),
-        ("cloud='asw'", "asw"),
     ],
 )
 def test_what_is_wrong_is_said(playbook: Playbook, expression: str, says: str) -> None:

@@ -40,11 +40,6 @@ def looked_up(playbook: Playbook, expression: str) -> t.Any:
     return run.tasks[-1]["msg"]
 
 
-def test_instance_types_need_no_cluster(playbook: Playbook) -> None:
-    found = looked_up(playbook, "query('accelerators.openshift.gpu_instance_types', 'p4d.24xlarge')")
-    assert [(one["gpus"], one["arch"], one["mig_capable"]) for one in found] == [(8, "amd64", True)]
-
-
 @pytest.mark.usefixtures("gpu_node")
 def test_gpu_nodes_with_a_query(playbook: Playbook, cluster: Cluster) -> None:
     call = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import collections
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import ROOT, Cluster, own
@@ -227,11 +226,11 @@ def test_a_tuning_again_asks_no_more(playbook: Playbook, audit: Audit, cluster: 
 
 
 @pytest.fixture(scope="module")
-def chain(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[tuple[Playbook, Audit]]:
+def chain(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
     """Yield a sandbox of its own, so that other tests do not see the operators that this chain installs."""
     with own("aws") as cluster:
         yield (
-            Playbook(tmp_path_factory.mktemp("chain"), cluster.kubeconfig, program),
+            Playbook(tmp_path_factory.mktemp("chain"), cluster.kubeconfig),
             Audit(cluster.needs_sandbox().audit_log, cluster.client),
         )
 

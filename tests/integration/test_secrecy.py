@@ -25,7 +25,6 @@ from integration.playbook import Playbook, Run
 
 # A file that was last changed before cannot have a secret that a test makes. Nothing sets a ctime back.
 BEGAN: t.Final = time.time() - 1
-CROSSED: t.Final = pytest.mark.long("each way in and each form of a token is in the other two cases")
 
 
 @pytest.fixture(scope="module")
@@ -152,8 +151,6 @@ def test_the_search_finds_a_file_with_an_old_date(tmp_path: Path) -> None:
     [
         pytest.param("api_key", True, id="in-process-api_key"),
         pytest.param("kubeconfig", False, id="module-kubeconfig"),
-        pytest.param("api_key", False, id="module-api_key", marks=CROSSED),
-        pytest.param("kubeconfig", True, id="in-process-kubeconfig", marks=CROSSED),
     ],
 )
 def test_a_token_is_nowhere_to_be_seen(

@@ -9,9 +9,9 @@ import contextlib
 import typing as t
 
 import pytest
-from cluster import Cluster, must_get
+from cluster import Cluster
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import task
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -23,7 +23,6 @@ Data = dict[str, t.Any]
 API: t.Final = "fpga.example.com/v1"
 SPACE: t.Final = "fpga-operator"
 LABEL: t.Final = "example.com/fpga-card"
-STACKS: t.Final = (API, "fpgastacks")
 
 
 def definition(name: str = "it-fpga", devices: int = 2, **spec: t.Any) -> Data:
@@ -84,13 +83,6 @@ def fpga(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
     assert playbook.tasks(task("olm_operator", name="fpga-operator", namespace=SPACE, state="absent")).rc == 0
 
 
-STEPS: t.Final = Case("special_resource", options(), options(devices=4), options(state="absent"))
-
-
-def test_twelve_steps(walks: Walks, fpga: list[str]) -> None:
-    walks.check(STEPS, in_process=True)
-
-
 def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:
     """Lose a card while the custom resource says ready; then let the resource report a failure."""
     done = playbook.module("special_resource", **options())
@@ -135,58 +127,3 @@ def test_the_example_runs_and_runs_again(
     assert (again.rc, audit.writes(*again.tasks)) == (0, [])
     gone = playbook.module("special_resource", **options(name="fpga", state="absent"))
     assert gone.changed
-
-
-def test_a_lie_is_seen_through(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:
-    """Let the resource say Available while a taint keeps the plugin from a node."""
-    cluster.client.patch(
-        "v1",
-        "nodes",
-        fpga[0],
-        None,
-        {"spec": {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}},
-    )
-    try:
-        with trouble(cluster, "fpga_lies"):
-            found = playbook.module("special_resource", **options())
-        assert (found["code"], found["special_resource"]["reason"]) == ("GPU-ALLOC", f"Allocatable:{fpga[0]}")
-    finally:
-        cluster.client.patch("v1", "nodes", fpga[0], None, {"spec": {"taints": None}})
-        playbook.module("special_resource", **options(state="absent"))
-
-
-def test_somebody_elses_object_is_reported_then_taken_and_never_deleted(
-    cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]
-) -> None:
-    cluster.client.create(definition(devices=2))
-    reported = playbook.module("special_resource", **options(devices=3))
-    assert reported["code"] == "GPU-ALLOC"
-    assert "adopt: take" in reported["remedy"]
-    assert [one["path"] for one in reported["special_resource"]["differs"]] == ["spec.devicesPerNode"]
-    assert audit.writes(reported) == []
-    taken = playbook.module("special_resource", **options(devices=3, adopt="take"))
-    assert (taken.failed, taken.changed) == (False, True), taken.result
-    again = playbook.module("special_resource", **options(devices=3, adopt="take"))
-    assert (again.changed, audit.writes(again)) == (False, [])
-    kept = playbook.module("special_resource", **options(state="absent"))
-    assert (kept.changed, kept.failed) == (False, False)
-    live = must_get(cluster.client, *STACKS, "it-fpga", SPACE)
-    assert live["spec"]["devicesPerNode"] == 3
-    assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
-    cluster.client.delete(*STACKS, "it-fpga", SPACE)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"custom": {"ready": "status.["}}, "custom.ready"),
-        ({"custom": {"failed": "missing_function(@)"}}, "Unknown function: missing_function()"),
-        ({"driver": {"enabled": True}}, "driver belongs to backend"),
-        ({"tolerations": [{"operator": "Exists"}]}, "custom.definition.spec"),
-    ],
-)
-def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, change: Data, said: str) -> None:
-    found = playbook.module("special_resource", **options(**change))
-    assert found.failed
-    assert said in found["msg"]
-    assert audit.of(found) == []

@@ -5,26 +5,14 @@
 
 from __future__ import annotations
 
-import base64
-import typing as t
-
 import pytest
 from cluster import Cluster, must_get
 from integration.backends.kmm_cards import ABSENT, SPACE, VERSION, Data, labels, options, trouble, versions
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 pytestmark = pytest.mark.long("few clusters have KMM alone; unit tests hold each judgement")
-
-STEPS: t.Final = Case(
-    "special_resource", options(), options(devices=3, kmm={"parameters": ["debug=1"]}), ABSENT
-)
-
-
-def test_twelve_steps(walks: Walks, cards: list[str]) -> None:
-    walks.check(STEPS, in_process=True)
 
 
 def test_an_upgrade_goes_from_node_to_node(
@@ -69,42 +57,6 @@ def test_an_upgrade_goes_from_node_to_node(
     assert "card-loader" not in accounts
 
 
-def test_a_module_gets_no_first_version_and_no_node_a_label(
-    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
-) -> None:
-    plain = playbook.module("special_resource", **options())
-    assert not plain.failed, plain.result
-    refused = playbook.module("special_resource", **options(kmm={"version": "1"}))
-    assert (refused["code"], audit.writes(refused)) == ("GPU-KMM-RECREATE", []), refused.result
-    assert versions(cluster, cards) == {None}
-    assert playbook.module("special_resource", **ABSENT).changed
-
-
-def test_what_cannot_work_is_found_before_anything_is_written(
-    playbook: Playbook, audit: Audit, cards: list[str]
-) -> None:
-    other = [{"regexp": r"^6\.", "container_image": "quay.io/acme/card:6"}]
-    unfit = playbook.module("special_resource", **options(kmm={"kernel_mappings": other}))
-    assert unfit["code"] == "GPU-KMM-KERNEL"
-    assert all(name in unfit["msg"] for name in cards)
-    unsigned = playbook.module(
-        "special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}})
-    )
-    assert unsigned["code"] == "GPU-KMM-MISSING"
-    assert "kmm.sign.key_secret: there is no Secret it-none" in unsigned["msg"]
-    lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
-    assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]
-    assert audit.writes(unfit, unsigned, lonely) == []
-    wrong = playbook.module(
-        "special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]})
-    )
-    assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
-    nothing = playbook.module("special_resource", **options(kmm={"sign": signing() | {"files_to_sign": []}}))
-    assert "kmm.sign.files_to_sign is missing" in nothing["msg"]
-    source = playbook.module("special_resource", **options(kmm={"sign": signing()}))
-    assert "kmm.kernel_mappings[0] has sign, and neither build nor sign.unsigned_image" in source["msg"]
-
-
 def test_each_step_that_fails_is_named_with_its_log(
     cluster: Cluster, playbook: Playbook, cards: list[str]
 ) -> None:
@@ -134,76 +86,30 @@ def test_each_step_that_fails_is_named_with_its_log(
     assert not healed.failed, healed.result
 
 
-@pytest.fixture
-def secrets(cluster: Cluster) -> t.Iterator[None]:
-    """Create a signing key, its certificate, and a Secret that holds no key."""
-    contents = {
-        "it-key": {"key": b"-----BEGIN PRIVATE KEY-----"},
-        "it-cert": {"cert": b"\x30\x82"},
-        "it-no-key": {"key": b"hello"},
-    }
-    for name, data in contents.items():
-        encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
-        cluster.client.create(
-            {
-                "apiVersion": "v1",
-                "kind": "Secret",
-                "metadata": {"name": name, "namespace": SPACE},
-                "data": encoded,
-            }
-        )
-    yield
-    for name in contents:
-        cluster.client.delete("v1", "secrets", name, SPACE)
-
-
 def signing(key: str = "it-key") -> Data:
     return {"key_secret": key, "cert_secret": "it-cert", "files_to_sign": ["/opt/lib/modules/*/card.ko"]}
 
 
-def unready(found: t.Any) -> dict[str, str]:
-    return {
-        one["name"]: one["verdict"]
-        for one in found["special_resource"]["stages"]
-        if one["verdict"] != "ready"
-    }
-
-
-def test_secure_boot_wants_signed_modules(
-    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None
+def test_what_cannot_work_is_found_before_anything_is_written(
+    playbook: Playbook, audit: Audit, cards: list[str]
 ) -> None:
-    """Load an unsigned module, sign it with a wrong key, then sign it with the right key."""
-
-    def image(tag: str, sign: Data | None = None) -> Data:
-        mapping = {
-            "regexp": r"^5\.14\.",
-            "container_image": f"quay.io/acme/card:{tag}",
-            "build": {"dockerfile": "FROM dtk"},
-        }
-        return options(kmm={"kernel_mappings": [mapping]} | ({"sign": sign} if sign else {}))
-
-    with trouble(cluster, "kmm_secure_boot", trusts="it-cert"):
-        unsigned = playbook.module("special_resource", **image("unsigned"))
-        assert (
-            unsigned["code"],
-            "could not insert 'card': Required key not available" in unsigned["msg"],
-        ) == ("GPU-DRV-SIGN", True)
-        assert any(name in unsigned["msg"] for name in cards)
-        assert unready(unsigned) == {"driver": "failed", "device plugin": "waiting", "allocatable": "waiting"}
-        assert all(word in unsigned["remedy"] for word in ("kmm.sign", "another container_image"))
-        keyless = playbook.module("special_resource", **image("signed", signing("it-no-key")))
-        assert (keyless["code"], "signing: Build card-sign-" in keyless["msg"]) == ("GPU-KMM-SIGN", True)
-        assert "sign-file: /run/secrets/key/key" in keyless["msg"]
-        assert "under `key` of key_secret" in keyless["remedy"]
-        assert any("sign-file" in line for line in keyless["evidence"])
-        assert unready(keyless) == {"signing": "failed"} | dict.fromkeys(
-            ("driver", "device plugin", "allocatable"), "waiting"
-        )
-        signed = playbook.module("special_resource", **image("signed", signing()))
-        assert (signed.failed, unready(signed)) == (False, {}), signed.result
-        assert {one["image"] for one in signed["special_resource"]["nodes"]} == {"quay.io/acme/card:signed"}
-        again = playbook.module("special_resource", **image("signed", signing()))
-        assert (again.changed, audit.writes(again)) == (False, [])
-    with trouble(cluster, "kmm_secure_boot", trusts="it-other-cert"):
-        untrusted = playbook.module("special_resource", **image("untrusted", signing()))
-    assert (untrusted["code"], "Key was rejected by service" in untrusted["msg"]) == ("GPU-DRV-SIGN", True)
+    other = [{"regexp": r"^6\.", "container_image": "quay.io/acme/card:6"}]
+    unfit = playbook.module("special_resource", **options(kmm={"kernel_mappings": other}))
+    assert unfit["code"] == "GPU-KMM-KERNEL"
+    assert all(name in unfit["msg"] for name in cards)
+    unsigned = playbook.module(
+        "special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}})
+    )
+    assert unsigned["code"] == "GPU-KMM-MISSING"
+    assert "kmm.sign.key_secret: there is no Secret it-none" in unsigned["msg"]
+    lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
+    assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]
+    assert audit.writes(unfit, unsigned, lonely) == []
+    wrong = playbook.module(
+        "special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]})
+    )
+    assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
+    nothing = playbook.module("special_resource", **options(kmm={"sign": signing() | {"files_to_sign": []}}))
+    assert "kmm.sign.files_to_sign is missing" in nothing["msg"]
+    source = playbook.module("special_resource", **options(kmm={"sign": signing()}))
+    assert "kmm.kernel_mappings[0] has sign, and neither build nor sign.unsigned_image" in source["msg"]

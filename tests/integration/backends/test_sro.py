@@ -14,7 +14,6 @@ from integration.backends.kmm_cards import KMM, KMM_ABSENT
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -87,20 +86,6 @@ def specials(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
     )
     cluster.client.delete("v1", "namespaces", SPACE)
     assert playbook.tasks(KMM_ABSENT).rc == 0
-
-
-STEPS: t.Final = Case(
-    "special_resource",
-    driven(),
-    driven("0.0.2"),
-    {"backend": "sro", "name": "it-kmod", "state": "absent"},
-    # The operator changes these while a step runs.
-    varies=frozenset({"runs", "state", "reason"}),
-)
-
-
-def test_twelve_steps(walks: Walks, specials: None) -> None:
-    walks.check(STEPS, in_process=True)
 
 
 def look_at_one(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -187,21 +172,3 @@ def test_from_a_special_resource_to_a_module(
     again = playbook.module("special_resource", **migration(remove=True))
     assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
     assert playbook.module("special_resource", backend="kmm", name="it-kmod", state="absent").changed
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"kmm": {"module_name": "a"}}, "kmm is given, and sro.migrate_to is not"),
-        ({"sro": {"migrate_to": "kmm"}}, "kmm.kernel_mappings is missing"),
-        (
-            {"sro": {"migrate_to": "clusterpolicy"}, "kmm": {"module_name": "a"}},
-            "kmm is given, and sro.migrate_to is clusterpolicy",
-        ),
-    ],
-)
-def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: Data, said: str) -> None:
-    found = playbook.module("special_resource", backend="sro", name="it-kmod", **options)
-    assert found.failed
-    assert said in found["msg"]
-    assert audit.of(found) == []

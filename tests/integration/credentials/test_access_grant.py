@@ -25,16 +25,6 @@ HOME: t.Final = "accelerators-openshift"
 POOLS: t.Final = f"-e @{ROOT / 'examples/demo.yml'}"
 TEAMS: t.Final[dict[str, t.Any]] = {"gpu_rbac_namespaces": {"quota": ["team-a"]}}
 Variables = dict[str, t.Any]
-# One verb of each playbook, with the place of its role, that is taken away.
-SAMPLE: t.Final[list[tuple[str, Variables, str, str, str]]] = [
-    ("enable_gpus", {}, "-nfd", "create", "subscriptions"),
-    ("tune_nodes", {"gpu_pools": "tuned"}, "-tuning", "patch", "tuneds"),
-    ("resize_pool", {"gpu_pool": "demo", "gpu_replicas": 1}, "-machines", "patch", "machinesets"),
-    ("replace_node", {"gpu_node": "nobody"}, "", "create", "pods/eviction"),
-    ("repair_node", {"gpu_node": "nobody"}, "-validation", "create", "pods"),
-    ("remove_pool", {"gpu_pool": "demo"}, "-machines", "delete", "machinesets"),
-    ("remove_gpus", {}, "-gpu", "delete", "subscriptions"),
-]
 
 
 def name_of(playbook: str) -> str:
@@ -157,73 +147,9 @@ def test_a_token_is_in_its_file_and_nowhere_else(
     assert access_token.read(path.read_text()) == token
 
 
-@pytest.mark.long("unit tests of the same module refuse the same token")
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ({"gpu_rbac_token_seconds": 3600}, "rbac.yml needs gpu_rbac_token_file"),
-        ({"gpu_rbac_token_seconds": 60}, "gpu_rbac_token_seconds: 60 is out of range"),
-        ({"gpu_rbac_token_playbook": "resize"}, "gpu_rbac_token_playbook: 'resize' is not allowed here"),
-    ],
-)
-def test_a_wrong_token_is_refused_before_the_first_write(
-    accounts: Accounts, playbook: Playbook, audit: Audit, tmp_path: Path, given: Variables, told: str
-) -> None:
-    is_alone = told.startswith("rbac.yml")
-    more = (
-        {}
-        if is_alone
-        else {"gpu_rbac_token_file": str(tmp_path / "a"), "gpu_rbac_token_playbook": "remove_pool"}
-    )
-    run = playbook.playbook("rbac", gpu_rbac_namespace="another", **{**more, **given})
-    assert run.rc != 0
-    assert told in str(run.failure.result)
-    assert audit.writes(*run.tasks) == []
-
-
 def tuned_pools() -> list[Variables]:
     found = yaml.safe_load((ROOT / "examples/demo.yml").read_text())["gpu_pools"]
     return [{**one, "tuning": {"profile": "accelerator"}} for one in found]
-
-
-def without(rules: list[Variables], verb: str, resource: str) -> list[Variables]:
-    """Return the rules without one verb on one resource."""
-    found = []
-    for rule in rules:
-        others = [one for one in rule["resources"] if one != resource]
-        fewer = [one for one in rule["verbs"] if one != verb]
-        if resource in rule["resources"] and verb in rule["verbs"]:
-            found += [{**rule, "resources": others}] if others else []
-            found += [{**rule, "resources": [resource], "verbs": fewer}] if fewer else []
-        else:
-            found.append(rule)
-    return found
-
-
-@pytest.mark.long("the unit tests of the review take away each verb of each playbook, one after the other")
-@pytest.mark.parametrize(("name", "variables", "place", "verb", "resource"), SAMPLE, ids=str)
-def test_without_a_verb_the_playbook_stops_before_its_first_write_and_names_it(
-    accounts: Accounts,
-    cluster: Cluster,
-    audit: Audit,
-    name: str,
-    variables: Variables,
-    place: str,
-    verb: str,
-    resource: str,
-) -> None:
-    role = must_get(cluster.client, RBAC, "clusterroles", name_of(name) + place)
-    rules = without(role["rules"], verb, resource)
-    assert rules != role["rules"]
-    given = {**variables, "gpu_pools": tuned_pools()} if "gpu_pools" in variables else variables
-    cluster.client.patch(RBAC, "clusterroles", role["metadata"]["name"], None, {"rules": rules})
-    run = accounts.run(name, **given)
-    cluster.client.patch(RBAC, "clusterroles", role["metadata"]["name"], None, {"rules": role["rules"]})
-    assert run.failure["code"] == "API-RIGHTS"
-    (line,) = run.failure["evidence"]
-    assert line.startswith(verb)
-    assert f" {resource}" in line
-    assert audit.writes(*run.tasks) == []
 
 
 def forbidden(run: Run, audit: Audit) -> set[tuple[str, str]]:
@@ -261,12 +187,3 @@ def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: C
         assert run.rc == 0, f"{name}: {run.output[-4000:]}"
         assert forbidden(run, audit) == set(), name
     assert audit.writes(*run.tasks) == []
-
-
-@pytest.mark.long("the unit tests of the steps take everything away, too")
-def test_absent_takes_everything_away(accounts: Accounts, playbook: Playbook, cluster: Cluster) -> None:
-    run = playbook.playbook("rbac", gpu_rbac_state="absent")
-    assert run.rc == 0, run.output[-4000:]
-    for plural in ("clusterroles", "clusterrolebindings", "rolebindings"):
-        found = [one["metadata"]["name"] for one in cluster.client.list(RBAC, plural)]
-        assert [one for one in found if one.startswith("accelerators-openshift-")] == []

@@ -111,7 +111,7 @@ def test_a_lookup_leaves_no_token(oauth: OAuth, playbook: Playbook) -> None:
 
 
 def test_from_the_environment(
-    oauth: OAuth, playbook: Playbook, audit: Audit, monkeypatch: pytest.MonkeyPatch, in_process: bool
+    oauth: OAuth, playbook: Playbook, audit: Audit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = oauth.options()
     for name in ("host", "username", "password"):
@@ -119,7 +119,6 @@ def test_from_the_environment(
     run = playbook.tasks(
         manifests(MAP),
         manifests(MAP, state="absent"),
-        in_process=in_process,
         defaults={"ca_cert": options["ca_cert"]},
     )
     assert run.rc == 0, run.output
@@ -127,10 +126,8 @@ def test_from_the_environment(
     assert oauth.others() == []
 
 
-def test_a_wrong_password_is_told_without_it(oauth: OAuth, playbook: Playbook, in_process: bool) -> None:
-    run = playbook.tasks(
-        manifests(MAP), in_process=in_process, defaults={**oauth.options(), "password": "pass-that-is-wrong"}
-    )
+def test_a_wrong_password_is_told_without_it(oauth: OAuth, playbook: Playbook) -> None:
+    run = playbook.tasks(manifests(MAP), defaults={**oauth.options(), "password": "pass-that-is-wrong"})
     assert run.failure["code"] == "CRED-LOGIN"
     assert "did not accept the user kubeadmin" in run.failure["message"]
     assert run.failure["remedy"] == "Check username and password."

@@ -81,7 +81,7 @@ def restricted(cluster: Cluster) -> str:
     return str(config["users"][0]["user"]["token"])
 
 
-@pytest.mark.parametrize("way", ["options", "kubeconfig"])
+@pytest.mark.parametrize(("in_process", "way"), [(True, "options"), (False, "kubeconfig")])
 def test_acting_as_somebody_is_on_the_wire(
     cluster: Cluster, playbook: Playbook, audit: Audit, admin: Data, in_process: bool, way: str, team: str
 ) -> None:
@@ -127,7 +127,7 @@ def test_not_being_allowed_to_act_as_somebody_says_so(cluster: Cluster) -> None:
 
 
 def test_a_token_that_ends_before_the_task_may_is_a_warning(
-    cluster: Cluster, playbook: Playbook, admin: Data, tmp_path: Path, in_process: bool, team: str
+    cluster: Cluster, playbook: Playbook, admin: Data, tmp_path: Path, team: str
 ) -> None:
     authority = tmp_path / "ca.crt"
     authority.write_bytes(base64.b64decode(admin["clusters"][0]["cluster"]["certificate-authority-data"]))
@@ -142,7 +142,7 @@ def test_a_token_that_ends_before_the_task_may_is_a_warning(
         {"accelerators.openshift.gpu_quota": {**quota, "wait_timeout": seconds}, "ignore_errors": True}
         for seconds in (30, SHORTEST * 2)
     ]
-    run = playbook.tasks(*tasks, in_process=in_process, defaults=credentials)
+    run = playbook.tasks(*tasks, defaults=credentials)
     short, long = ("\n".join(task.result.get("warnings") or ()) for task in run.tasks)
     assert "expires" not in short
     moment = datetime.datetime.fromisoformat(long.partition("The token expires at ")[2][:19] + "+00:00")

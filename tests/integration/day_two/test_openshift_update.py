@@ -97,7 +97,7 @@ def test_they_follow_and_the_next_run_writes_nothing(place: Place) -> None:
     assert kernels(place, gpus=True) == {NEW}
     assert [one["order"] for one in done.result["pools"]] == ["last"]
     assert "annotations" not in gpu_pool(place)["metadata"] or not gpu_pool(place)["metadata"]["annotations"]
-    again = place.demo.module("update_pools", state="released", in_process=False)
+    again = place.demo.module("update_pools", state="released")
     assert (again.changed, place.audit.writes(again)) == (False, [])
 
 

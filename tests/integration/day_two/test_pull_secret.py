@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster, must_get
-from integration.credentials.test_access_grant import forbidden
 from integration.playbook import Playbook, Run
 from integration.stack.operators.updates import trouble
 from integration.test_secrecy import Spy, files_with
@@ -161,53 +160,12 @@ def test_a_login_that_the_registry_refuses_changes_nothing(
     unsaid(given)
 
 
-@pytest.mark.long("the unit tests of _pull_secret refuse the same in memory")
-@pytest.mark.parametrize(
-    ("code", "given"),
-    [
-        ("PULL-JSON", f"auths: {OTHER}"),
-        ("PULL-CONFIG", json.dumps({"auths": {HOST: {"auth": OTHER}}})),
-        ("PULL-REGISTRY", json.dumps(content(OTHER, "quay.io"))),
-    ],
-    # Otherwise the logins are in the name of the test, which the environment of ansible-playbook has.
-    ids=["json", "config", "registry"],
-)
-def test_bad_content_is_refused_before_the_first_write(
-    cluster: Cluster, playbook: Playbook, audit: Audit, old: None, file: Path, code: str, given: str
-) -> None:
-    file.write_text(given)
-    run = rotate(playbook, gpu_pull_secret_file=str(file))
-    assert (run.failure["code"], audit.writes(*run.tasks)) == (code, [])
-    assert live(cluster) == content(OLD)
-    silent(run, playbook, file)
-
-
 def test_a_secret_of_another_tool_is_left_to_it(
     cluster: Cluster, playbook: Playbook, audit: Audit, old: None
 ) -> None:
     mark = {"metadata": {"annotations": {"reconcile.external-secrets.io/data-hash": "1"}}}
     cluster.client.patch("v1", "secrets", NAME, SPACE, mark)
-    for in_process in (True, False):
-        one = playbook.module("gpu_pull_secret", in_process=in_process, content=content(NEW), namespace=SPACE)
-        assert (one["code"], "External Secrets" in one["message"]) == ("PULL-OWNER", True)
-        assert (audit.writes(one), NEW in str(one.result)) == ([], False)
+    task = playbook.module("gpu_pull_secret", content=content(NEW), namespace=SPACE)
+    assert (task["code"], "External Secrets" in task["message"]) == ("PULL-OWNER", True)
+    assert (audit.writes(task), NEW in str(task.result)) == ([], False)
     assert live(cluster) == content(OLD)
-
-
-@pytest.mark.long("the unit tests of the table of rights hold each row")
-def test_it_works_with_its_own_account(
-    cluster: Cluster, playbook: Playbook, audit: Audit, old: None, file: Path, tmp_path: Path
-) -> None:
-    mine = {"gpu_rbac_playbooks": ["rotate_pull_secret"], "gpu_rbac_namespaces": {"gpu": SPACE}}
-    kubeconfig = tmp_path / "kubeconfig"
-    token = {"gpu_rbac_token_file": str(kubeconfig), "gpu_rbac_token_playbook": "rotate_pull_secret"}
-    granted = playbook.playbook("rbac", **mine, **token)
-    assert granted.rc == 0, granted.output[-3000:]
-    connection = {"kubeconfig": str(kubeconfig)}
-    run = rotate(playbook, gpu_pull_secret_file=str(file), gpu_cluster_connection=connection)
-    assert (run.rc, live(cluster)) == (0, content(NEW)), run.output[-3000:]
-    assert forbidden(run, audit) == set()
-    assert playbook.playbook("rbac", gpu_rbac_state="absent").rc == 0
-    # Those that rbac.yml makes stay. Nothing else on this sandbox has them.
-    for name in ("accelerators-openshift", "gpu-validation"):
-        cluster.client.delete("v1", "namespaces", name)

@@ -17,5 +17,5 @@ def test_a_cluster_without_monitoring_is_named(cluster: Cluster, playbook: Playb
 
 
 def test_a_wrong_number_is_refused(cluster: Cluster, playbook: Playbook) -> None:
-    found = playbook.module("gpu_use", in_process=False, days=0)
+    found = playbook.module("gpu_use", days=0)
     assert (found.failed, found.result["code"]) == (True, "INPUT-VALUE")

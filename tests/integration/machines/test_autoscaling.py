@@ -5,12 +5,8 @@
 
 from __future__ import annotations
 
-import typing as t
-
-import pytest
-from cluster import Cluster, must_get
+from cluster import Cluster
 from integration.machines.scaled_pool import (
-    NAMESPACE,
     TAINT,
     autoscaler,
     bounds,
@@ -22,10 +18,8 @@ from integration.machines.scaled_pool import (
     sets,
 )
 from integration.patience import until
-from integration.playbook import Playbook, Run
+from integration.playbook import Playbook
 from integration.wire import Audit
-
-ZONES: t.Final = ("us-east-2a", "us-east-2b")
 
 
 def bring_the_first_node(cluster: Cluster) -> None:
@@ -99,54 +93,3 @@ def test_a_node_added_by_hand_becomes_right_by_itself(
     (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "the node")
     assert {"team": "ml", "cluster-api/accelerator": "it-burst"}.items() <= node["metadata"]["labels"].items()
     assert "nvidia.com/gpu" in [one["key"] for one in node["spec"]["taints"]]
-
-
-def told(run: Run, step: str) -> tuple[list[str], list[str]]:
-    """Return the objects and the scaling lines from the table that a run in check mode shows."""
-    assert run.rc == 0, run.output[-4000:]
-    table = next(task for task in run.tasks if task.name == step)["msg"]
-    return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [
-        " ".join(line.split()) for line in table if line.startswith("scale")
-    ]
-
-
-@pytest.mark.long("the whole chain: the tests before it scale a pool from no node and back")
-def test_the_whole_chain_with_no_node(
-    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
-) -> None:
-    """Run all roles without a node: each succeeds, the plan was complete, a second run writes nothing."""
-    infrastructure = must_get(cluster.client, "config.openshift.io/v1", "infrastructures", "cluster")
-    names = [f"{infrastructure['status']['infrastructureName']}-it-burst-{zone}" for zone in ZONES]
-    planned, checked = (
-        playbook.playbook("plan", gpu_pools=[pool()]),
-        playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()]),
-    )
-    assert audit.writes(*planned.tasks, *checked.tasks) == []
-    for run, step in ((planned, "Show the plan"), (checked, "Show what would be done")):
-        objects, scaling = told(run, step)
-        assert [f"MachineAutoscaler {NAMESPACE}/{name}" for name in names] == [
-            one for one in objects if one.startswith("MachineAutoscaler")
-        ]
-        assert "ClusterAutoscaler default" in objects
-        assert scaling == [
-            *(f"scale {name} from 0 to 4 machines" for name in names),
-            "scale it-burst from 0 to 4 GPUs in the whole cluster",
-        ]
-    foreseen = next(task for task in checked.tasks if "Wait until every machine is a ready node" in task.name)
-    assert [
-        one["after"]["spec"]["maxReplicas"]
-        for item in foreseen["results"]
-        for one in item["diff"]
-        if "MachineAutoscaler" in one["after_header"]
-    ] == [4, 4]
-
-    run = playbook.playbook("enable_gpus", gpu_pools=[pool()])
-    assert run.rc == 0, run.output[-4000:]
-    assert bounds(cluster) == [(0, 4), (0, 4)]
-    again = playbook.playbook("enable_gpus", gpu_pools=[pool()])
-    assert again.rc == 0, again.output[-4000:]
-    assert audit.writes(*again.tasks) == []
-
-    gone = playbook.playbook("remove_gpus", gpu_pools=[pool()])
-    assert gone.rc == 0, gone.output[-4000:]
-    assert (sets(cluster), bounds(cluster), autoscaler(cluster)) == ([], [], None)

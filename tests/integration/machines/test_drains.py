@@ -6,18 +6,13 @@
 from __future__ import annotations
 
 import functools
-import threading
-import time
-import typing as t
 
 import pytest
-from integration.machines.living_pool import SPACE, Data, Pool, deploy, served, undeploy, working
-from integration.patience import SECONDS, until
+from integration.machines.living_pool import SPACE, Data, Pool, deploy, undeploy, working
+from integration.patience import until
 from integration.wire import Audit
 
 pytestmark = pytest.mark.story("one pool's life")
-
-LONG: t.Final = 180.0
 
 
 def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
@@ -67,49 +62,6 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
         assert f"came to {name} although that is cordoned: it tolerates {{operator: Exists}}" in warning
     finally:
         undeploy(pool, "agent")
-        assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
-    assert pool.is_tidy(2)
-
-
-@pytest.mark.long("three minutes that a disruption budget really takes")
-def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
-    with served(pool, minimum=2):
-        name = pool.client.list("v1", "pods", SPACE, "app=served")[0]["spec"]["nodeName"]
-        over = threading.Event()
-
-        def of_node() -> list[str]:
-            pods = pool.client.list("v1", "pods", SPACE, "app=served")
-            return [
-                pod["metadata"]["name"]
-                for pod in pods
-                if pod["spec"].get("nodeName") == name and "deletionTimestamp" not in pod["metadata"]
-            ]
-
-        def yields() -> None:
-            until(
-                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
-            )
-            over.wait(LONG)
-            pool.client.patch(
-                "policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}}
-            )
-
-        here = set(of_node())
-        colleague = threading.Thread(target=yields)
-        started = time.monotonic()
-        colleague.start()
-        done = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=400)
-        took = time.monotonic() - started
-        over.set()
-        colleague.join(SECONDS)
-        assert not done.failed, done.result
-        assert LONG <= took <= LONG + SECONDS
-        refused = [line for line in audit.writes(done) if line.startswith("create pods")]
-        # The drain evicts each kept pod again every five seconds, and at once when something changes.
-        assert LONG / 5 <= len(refused) <= 3 * LONG / 5, len(refused)
-        # Only the old pods must be gone: new ones tolerate the cordon and may start on the node.
-        assert here
-        assert not here & set(of_node())
         assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
     assert pool.is_tidy(2)
 

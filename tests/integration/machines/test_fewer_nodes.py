@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 
 import pytest
 from integration.machines.living_pool import MACHINES, NAME, SPACE, Data, Pool, working
 from integration.wire import Audit
-
-from openshift_sandbox.client import ApiError
 
 pytestmark = pytest.mark.story("one pool's life")
 
@@ -66,42 +63,6 @@ def test_the_last_node_goes_when_told(pool: Pool) -> None:
         assert pool.machines == []
 
 
-@pytest.mark.long("the same removal as before it; unit tests hold which machine goes")
-def test_another_instance_type(pool: Pool, audit: Audit) -> None:
-    assert not pool.apply(keep_replicas=1).failed
-    before = pool.names
-    refused = pool.apply(instance_type="g4dn.2xlarge")
-    assert refused["code"] == "POOL-DRIFT"
-    assert not pool.apply(replicas=2).failed
-    larger = pool.apply(instance_type="g4dn.2xlarge", on_change="replace")
-    assert (larger["code"], audit.writes(larger)) == ("POOL-SURGE", [])
-    assert "Set gpu_node_pool_max_surge (module option max_surge) to 2" in larger["remedy"]
-    done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace", max_surge=2)
-    assert not done.failed, done.result
-    assert before & pool.names == set()
-    assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == [
-        "g4dn.2xlarge"
-    ]
-    with contextlib.suppress(ApiError):
-        assert pool.is_tidy(1)
-
-
-@pytest.mark.long("the same removal as before it; unit tests hold which zone keeps its node")
-def test_the_zone_whose_node_works_keeps_it(pool: Pool) -> None:
-    zones = ["us-east-2a", "us-east-2b"]
-    assert not pool.apply(zones=zones, replicas=2).failed
-    busy = next(
-        node["metadata"]["name"]
-        for node in pool.nodes
-        if node["metadata"]["labels"]["topology.kubernetes.io/zone"] == zones[1]
-    )
-    with working(pool, "job", busy):
-        done = pool.apply(zones=zones, replicas=1)
-        assert not done.failed, done.result
-        assert pool.names == {busy}
-    assert not pool.apply(replicas=1).failed
-
-
 def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> None:
     described = {**pool.described, "replicas": 1, "pre_drain_hook": True}
     ensure = functools.partial(pool.playbook.module, "gpu_machineset", pool=described, wait_timeout=120)
@@ -124,26 +85,6 @@ def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> Non
     assert not done.failed, done.result
     assert before not in pool.names
     pool.options["replicas"] = 1
-    assert pool.is_tidy(1)
-
-
-@pytest.mark.long("the test before has the failure; unit tests hold that the variables reach the module")
-def test_the_remedies_of_a_held_machine_let_it_go(pool: Pool) -> None:
-    described = {**pool.described, "replicas": 1, "pre_drain_hook": True}
-    run = functools.partial(
-        pool.playbook.playbook, "resize_pool", gpu_pools=[described], gpu_pool=NAME, gpu_replicas=1
-    )
-    (before,), (machine,) = pool.names, pool.machines
-    with working(pool, "job", before):
-        pool.client.delete(*MACHINES[:2], machine["metadata"]["name"], MACHINES[2])
-        refused = [run().failure, run(gpu_on_busy="drain").failure]
-        assert [one["code"] for one in refused] == ["MACH-HOOK", "MACH-HOOK"]
-        assert "gpu_on_busy: drain" in refused[0]["remedy"]
-        assert "gpu_evict_unmanaged: true" in refused[1]["remedy"]
-        assert before in pool.names
-        done = run(gpu_on_busy="drain", gpu_evict_unmanaged=True)
-        assert done.rc == 0, done.output[-3000:]
-    assert before not in pool.names
     assert pool.is_tidy(1)
 
 

@@ -39,11 +39,9 @@ def checks(cluster: Cluster, labels: str = LABEL) -> list[Data]:
     return cluster.client.list(API, "machinehealthchecks", NAMESPACE, labels)
 
 
-def test_made_and_removed(
-    cluster: Cluster, playbook: Playbook, audit: Audit, in_process: bool, clean: None
-) -> None:
+def test_made_and_removed(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
     def run(health: t.Any) -> TaskResult:
-        return playbook.module("gpu_machineset", in_process, pool=POOL | {"replicas": 0, "health": health})
+        return playbook.module("gpu_machineset", pool=POOL | {"replicas": 0, "health": health})
 
     made = run({"max_unhealthy": "40%"})
     assert made.changed, made.result
@@ -145,62 +143,6 @@ def deleted_by_check(cluster: Cluster) -> set[str]:
         if one["reason"] == "MachineDeleted"
     }
     return {name for name in names if "-ill-" in name}
-
-
-@pytest.mark.long("the unit tests of health hold the pause and its end")
-def test_it_rests_while_machines_are_replaced(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
-) -> None:
-    sandbox = cluster.needs_sandbox()
-    larger = POOL | {"disk": {"size_gib": 200}}
-    made = playbook.module("gpu_machineset", pool=POOL | {"health": True})
-    assert not made.failed, made.result
-    trouble = {"instance_type": "g4dn.xlarge"}
-    faults.add(sandbox, "no_capacity", trouble)
-    try:
-        failed = playbook.module("gpu_machineset", pool=larger, on_change="replace", capacity_timeout=1)
-    finally:
-        faults.clear(sandbox, "no_capacity", trouble)
-    assert failed["code"] == "MACH-CAPACITY"
-    assert paused_by(cluster) is None
-
-    done = playbook.module("gpu_machineset", pool=larger, on_change="replace")
-    [replaced] = done["replaced"]
-    writes = [line.split()[1].partition(".")[0] for line in audit.writes(done)]
-    assert (writes[0], writes[-1], writes.count("machinehealthchecks")) == (
-        "machinehealthchecks",
-        "machinehealthchecks",
-        2,
-    )
-    assert paused_by(cluster) is None
-
-    # A killed run left the check paused; the next replacement, by any module, resumes it.
-    pause(cluster, "accelerators.openshift/replacement")
-    [machine] = cluster.client.list(API, "machines", NAMESPACE, LABEL)
-    other = playbook.module("gpu_node", name=machine["metadata"]["name"], state="replaced")
-    assert not other.failed, other.result
-    assert (len(other["new_machines"]), paused_by(cluster)) == (1, None)
-
-    pause(cluster, "somebody")
-    assert not playbook.module("gpu_machineset", pool=POOL, on_change="replace").failed
-    assert paused_by(cluster) == "somebody"
-    assert replaced["machine"] != machine["metadata"]["name"]
-
-
-def paused_by(cluster: Cluster) -> str | None:
-    [check] = checks(cluster)
-    return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
-
-
-def pause(cluster: Cluster, value: str) -> None:
-    [check] = checks(cluster)
-    cluster.client.patch(
-        API,
-        "machinehealthchecks",
-        check["metadata"]["name"],
-        NAMESPACE,
-        {"metadata": {"annotations": {PAUSED: value}}},
-    )
 
 
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:

@@ -76,8 +76,6 @@ def pool(cluster: Cluster, playbook: Playbook) -> t.Iterator[Pool]:
             "Invalid IAM",
             "oc delete machine",
         ),
-        ("subnet_full", {}, "MACH-SUBNET", "not enough free addresses", "subnet"),
-        ("unauthorized", {}, "MACH-FORBIDDEN", "not authorized", "credentials"),
     ],
 )
 def test_what_is_final_ends_the_task_at_once(

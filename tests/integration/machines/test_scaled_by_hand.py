@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import own
@@ -20,10 +19,10 @@ pytestmark = pytest.mark.story("one pool's life")
 
 
 @pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pool]:
+def pool(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pool]:
     with own(SCENARIO) as cluster:
         folder = tmp_path_factory.mktemp("scaled")
-        made = Pool(cluster, Playbook(folder, cluster.kubeconfig, program))
+        made = Pool(cluster, Playbook(folder, cluster.kubeconfig))
         done = made.apply(keep_replicas=1)
         assert not done.failed, done.result
         until(lambda: len(made.nodes) == 2, "the second node, which the colleague asked for")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import own
@@ -22,16 +21,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="module")
-def stage(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
-) -> t.Iterator[Stage]:
-    """Yield a stage whose cluster has what `enable_gpus` makes of the file's WORLD."""
+def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Stage]:
+    """Yield a stage whose cluster has what `enable_gpus` makes."""
     with own(request.module.SCENARIO) as cluster:
         sandbox, folder = cluster.needs_sandbox(), tmp_path_factory.mktemp("matrix")
-        demo = Demo(folder, cluster.kubeconfig, program)
-        world = World(cluster, demo, Audit(sandbox.audit_log, cluster.client), **request.module.WORLD)
+        demo = Demo(folder, cluster.kubeconfig)
+        world = World(cluster, demo, Audit(sandbox.audit_log, cluster.client))
         enabled = world.enable()
         assert enabled.rc == 0, enabled.output[-3000:]
-        snapshot = Snapshot(sandbox)
-        file, is_recorded = request.module, bool(request.config.getoption("--record"))
-        yield Stage(world, snapshot, file.SITUATIONS, file.UNDO, file.IS_RESET, is_recorded)
+        yield Stage(world, Snapshot(sandbox), bool(request.config.getoption("--record")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from integration.killed import kill_playbook
-from integration.matrix.world import MACHINE_SETS, POLICIES, World, uid_of
+from integration.matrix.world import DEMO, MACHINE_SETS, POLICIES, World, uid_of
 from integration.patience import until
 from integration.troubles.demo import POOLS
 from integration.troubles.other_run import LEASE, hold
@@ -45,9 +45,13 @@ def gpu_pods(world: World) -> None:
     """Run a Deployment of one pod with devices for each node."""
     client, labels = world.cluster.client, {"app": "trainer"}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
-    container = {"name": "main", "image": "example.com/train", "resources": {"limits": world.devices}}
+    container = {
+        "name": "main",
+        "image": "example.com/train",
+        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    }
     spec: Data = {
-        "nodeSelector": world.where,
+        "nodeSelector": DEMO,
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
         "terminationGracePeriodSeconds": 0,
         "containers": [container],

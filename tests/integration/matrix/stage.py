@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from integration.matrix import cells
-from integration.matrix.situations import Situation
+from integration.matrix.situations import SITUATIONS, UNDO
 from integration.matrix.snapshot import Snapshot
 from integration.matrix.world import NEEDS_ALL, Data, World, code_of
 from integration.playbook import Run
@@ -24,22 +24,10 @@ class Stage:
     one took away.
     """
 
-    def __init__(
-        self,
-        world: World,
-        snapshot: Snapshot,
-        situations: t.Mapping[str, Situation],
-        undo: t.Mapping[str, Situation],
-        is_reset: bool,
-        is_recorded: bool,
-    ) -> None:
-        """is_reset: what a cell changed has to be taken back before another situation."""
+    def __init__(self, world: World, snapshot: Snapshot, is_recorded: bool) -> None:
         self.world = world
-        self.situations = situations
-        self.undo = undo
         self.snapshot = snapshot
         self.is_recorded = is_recorded
-        self.is_reset = is_reset
         self._situations: tuple[str, ...] = ()
         self._is_changed = False
         # Where each cell begins afresh: what the situation made, and the variables that it adds.
@@ -72,17 +60,17 @@ class Stage:
             snapshot, self.world.more = self._begun
             snapshot.restore()
             return
-        stays = is_other and not set(self._situations) <= set(self.undo)
-        if stays or (self._is_changed and ((is_other and self.is_reset) or needs_all(action, situations))):
+        stays = is_other and not set(self._situations) <= set(UNDO)
+        if stays or (self._is_changed and (is_other or needs_all(action, situations))):
             self.snapshot.restore()
             self._is_changed = False
         elif is_other:
             for one in self._situations:
-                self.undo[one](self.world)
+                UNDO[one](self.world)
         self._situations = situations
         self.world.more = {}
         for one in situations:
-            self.situations[one](self.world)
+            SITUATIONS[one](self.world)
         is_afresh = cells.AFRESH & set(situations)
         self._begun = (Snapshot(self.snapshot.sandbox), self.world.more) if is_afresh else None
 

@@ -12,14 +12,11 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.matrix.situations import OTHERS, SITUATIONS, UNDO
+from integration.matrix.situations import OTHERS
 from integration.matrix.stage import Stage, parameters
 from integration.matrix.world import ACTIONS
 
 SCENARIO: t.Final = "aws"
-IS_RESET: t.Final = True
-__all__ = ("SITUATIONS", "UNDO")
-WORLD: t.Final[dict[str, t.Any]] = {}
 _POOL, POLICY, NETWORK = OTHERS
 SCALED: t.Final = "scaled by hand"
 CELLS: t.Final = [

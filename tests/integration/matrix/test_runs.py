@@ -9,14 +9,11 @@ import typing as t
 
 import pytest
 from integration.matrix import cells
-from integration.matrix.situations import SITUATIONS, UNDO
+from integration.matrix.situations import SITUATIONS
 from integration.matrix.stage import Stage, parameters
 from integration.matrix.world import ACTIONS
 
 SCENARIO: t.Final = "aws"
-IS_RESET: t.Final = True
-__all__ = ("SITUATIONS", "UNDO")
-WORLD: t.Final[dict[str, t.Any]] = {}
 COLUMNS: t.Final = (
     "another run holds the lease",
     "GPU pods run",

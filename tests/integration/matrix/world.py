@@ -55,22 +55,17 @@ TAINTED: t.Final[Data] = {
 class World:
     """The cluster of a matrix file.
 
-    pools: what enable_gpus.yml gets. given: variables of each run. where: the labels of the nodes with the
-    pods of a situation. devices: what such a pod asks for. more: variables that a situation adds to the run.
+    more: variables that a situation adds to the run.
     """
 
     cluster: Cluster
     demo: Demo
     audit: Audit
-    pools: list[Data] = dataclasses.field(default_factory=lambda: POOLS)
-    given: Data = dataclasses.field(default_factory=dict)
-    where: dict[str, str] = dataclasses.field(default_factory=lambda: DEMO)
-    devices: dict[str, str] = dataclasses.field(default_factory=lambda: {"nvidia.com/gpu": "1"})
     more: Data = dataclasses.field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
-        labels = ",".join(f"{key}={value}" for key, value in self.where.items())
+        labels = ",".join(f"{key}={value}" for key, value in DEMO.items())
         return sorted(
             one["metadata"]["name"] for one in self.cluster.client.list("v1", "nodes", labels=labels)
         )
@@ -86,8 +81,8 @@ class World:
 
     def asked(self, **more: t.Any) -> Data:
         """Return the variables of enable_gpus.yml."""
-        asked = {"gpu_pools": self.pools, "gpu_operator_channel": CHANNEL, "gpu_operator_csv": self.release}
-        return {**asked, **PATIENT, **self.given, **more}
+        asked = {"gpu_pools": POOLS, "gpu_operator_channel": CHANNEL, "gpu_operator_csv": self.release}
+        return {**asked, **PATIENT, **more}
 
     def enable(self, **more: t.Any) -> Run:
         return self.demo.enable(**self.asked(**more))

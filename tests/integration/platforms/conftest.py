@@ -9,7 +9,6 @@ AWS is the sandbox of the whole run; every other platform has a sandbox of its o
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import own
@@ -25,13 +24,11 @@ def pools(platform: Pools) -> t.Iterator[Pools]:
 
 
 @pytest.fixture(scope="module")
-def platform(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
-) -> t.Iterator[Pools]:
+def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
     directory = tmp_path_factory.mktemp("platform")
     scenario = request.module.SCENARIO
     if scenario == "aws":
-        yield Pools.on(request.getfixturevalue("cluster"), directory, program)
+        yield Pools.on(request.getfixturevalue("cluster"), directory)
         return
     with own(scenario) as cluster:
-        yield Pools.on(cluster, directory, program)
+        yield Pools.on(cluster, directory)

@@ -32,10 +32,10 @@ class Pools:
     audit: Audit
 
     @classmethod
-    def on(cls, cluster: Cluster, directory: Path, program: Path) -> Pools:
+    def on(cls, cluster: Cluster, directory: Path) -> Pools:
         """Return the pools of a sandbox, whose playbooks run in this directory with this program."""
         sandbox = cluster.needs_sandbox()
-        playbook = Playbook(directory, cluster.kubeconfig, program)
+        playbook = Playbook(directory, cluster.kubeconfig)
         return cls(cluster.client, sandbox, playbook, Audit(sandbox.audit_log, cluster.client))
 
     def ensure(self, pool: Data, **more: t.Any) -> TaskResult:

@@ -16,7 +16,6 @@ from integration.playbook import ROOT
 SCENARIO: t.Final = "aws"
 EXAMPLE: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/aws-capacity.yml").read_text())["gpu_pools"]
 BATCH, TRAINING = ({**pool, "name": f"it-{pool['name']}"} for pool in EXAMPLE)
-SMALL: t.Final = {"instance_type": "g4dn.xlarge", "zones": ["us-east-2b"], "aws": {"efa": True}}
 IMAGE: t.Final = "ami-0aaaabbbbccccdddd"
 
 
@@ -81,17 +80,9 @@ def test_the_spot_market_has_none_of_the_first_type(pools: Pools) -> None:
             ("POOL-MARKET", "market.reservation"),
         ),
         (
-            {"market": {"type": "capacity_block", "reservation": "cr-1"}},
-            ("POOL-MARKET", "market.reservation"),
-        ),
-        ({"aws": {"placement_partition": 2}}, ("POOL-PLACEMENT", "aws.placement_partition")),
-        ({"aws": {"tenancy": "host"}}, ("POOL-VALUE", "aws.tenancy")),
-        ({"disk": {"type": "gp2", "throughput_mib": 500}}, ("POOL-DISK", "disk.throughput_mib")),
-        (
             {"provider_spec_patch": {"capacityReservationID": "cr-0123456789abcdef0"}},
             ("POOL-PROVIDER-FIELD", "provider_spec_patch.capacityReservationID"),
         ),
-        ({"candidates": [SMALL], "aws": {}}, ("POOL-FABRIC", "candidates[0].aws.efa")),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )

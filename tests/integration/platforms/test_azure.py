@@ -98,21 +98,10 @@ def test_no_capacity_in_any_zone_of_the_first_size(pools: Pools) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"market": {"type": "on_demand", "reservation": "a100"}}, ("POOL-MARKET", "market.reservation")),
-        ({"market": "capacity_block"}, ("POOL-MARKET", "market.type")),
-        ({"market": {"type": "spot", "max_price": "cheap"}}, ("POOL-VALUE", "market.max_price")),
         ({"disk": {"type": "UltraSSD_LRS"}}, ("POOL-DISK", "disk.type")),
         (
             {"provider_spec_patch": {"ultraSSDCapabilty": "Enabled"}},
             ("POOL-PROVIDER-FIELD", "provider_spec_patch.ultraSSDCapabilty"),
-        ),
-        (
-            {"candidates": [{"instance_type": "Standard_NP10s", "zones": ["1"]}]},
-            ("POOL-VENDOR", "candidates[0].instance_type"),
-        ),
-        (
-            {"candidates": [{"instance_type": "Standard_NC4as_T4_v3", "zones": ["eastus-1"]}]},
-            ("POOL-ZONE", "candidates[0].zones"),
         ),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",

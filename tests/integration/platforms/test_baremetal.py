@@ -107,8 +107,6 @@ def test_a_candidate_without_hosts_is_passed_over(pools: Pools) -> None:
     ("changes", "problem"),
     [
         ({"candidates": [H100]}, ("POOL-REQUIRED", "candidates[0].baremetal.host_selector")),
-        ({"candidates": [{**L40S, "zones": ["rack-1"]}]}, ("POOL-ZONE", "candidates[0].zones")),
-        ({"market": "spot"}, ("POOL-MARKET", "market.type")),
         (
             {"provider_spec_patch": {"hostSelecter": {}}},
             ("POOL-PROVIDER-FIELD", "provider_spec_patch.hostSelecter"),

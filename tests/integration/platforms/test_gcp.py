@@ -98,12 +98,6 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
             ("POOL-GPUS", "candidates[0].gcp.gpus"),
         ),
         (
-            {"candidates": [{"instance_type": "n1-standard-8", "zones": [ZONE]}]},
-            ("POOL-GPUS", "candidates[0].instance_type"),
-        ),
-        ({"market": {"type": "on_demand", "reservation": "mine"}}, ("POOL-MARKET", "market.reservation")),
-        ({"gcp": {"restart_policy": "Always"}}, ("POOL-CONFLICT", "gcp.restart_policy")),
-        (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
             ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
         ),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from pathlib import Path
 
 import pytest
 import yaml
@@ -22,15 +21,15 @@ TOOL: t.Final = "hcp create nodepool"
 
 
 @pytest.fixture(scope="module")
-def hosted(tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
-    with on("hosted", tmp_path_factory, program) as pools:
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+    with on("hosted", tmp_path_factory) as pools:
         yield pools
 
 
 @contextlib.contextmanager
-def on(scenario: str, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
+def on(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
     with own(scenario) as cluster:
-        yield Pools.on(cluster, tmp_path_factory.mktemp(scenario), program)
+        yield Pools.on(cluster, tmp_path_factory.mktemp(scenario))
 
 
 def test_what_to_use_instead(hosted: Pools) -> None:
@@ -49,29 +48,6 @@ def test_what_to_use_instead(hosted: Pools) -> None:
 
 def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
     from_end_to_end(hosted, EXISTING)
-
-
-@pytest.mark.long("pools of existing nodes, from end to end, once more on Oracle's cloud")
-def test_nodes_of_oracle_s_cloud_are_pools_too(
-    tmp_path_factory: pytest.TempPathFactory, program: Path
-) -> None:
-    """Select nodes of an external platform by its cloud controller's label: with four devices, with one."""
-    with on("oci-external", tmp_path_factory, program) as oci:
-        refused = oci.attempt(
-            {
-                "name": "gpu",
-                "replicas": 1,
-                "candidates": [{"instance_type": "VM.GPU.A10.1", "zones": ["PHX-AD-1"]}],
-            }
-        )
-        assert (refused["code"], oci.audit.writes(refused)) == ("MACH-NO-API", [])
-        assert "oci compute instance launch" in refused["remedy"]
-        for kind, devices in (("BM.GPU.L40S.4", 4), ("VM.GPU.A10.1", 1)):
-            existing = {
-                "node_selector": {"node.kubernetes.io/instance-type": kind},
-                "expected": {"nvidia.com/gpu": devices},
-            }
-            from_end_to_end(oci, {"name": "gpu", "existing": existing})
 
 
 def from_end_to_end(pools: Pools, pool: Data) -> None:

@@ -1,13 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud: the machines' fields, what a re-run leaves alone."""
+"""Pools on vSphere and OpenStack: the machines' fields, what a re-run leaves alone."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 import yaml
@@ -82,44 +81,6 @@ CASES: t.Final = (
         ),
         booted={"image": "rhcos-9.9"},
     ),
-    Case(
-        scenario="nutanix",
-        example="nutanix",
-        made="demo-x7k2p-inference-fd-pe-1",
-        worker="demo-x7k2p-worker-0",
-        asked={
-            "vcpuSockets": 16,
-            "vcpusPerSocket": 1,
-            "memorySize": "128Gi",
-            "systemDiskSize": "200Gi",
-            "gpus": [{"type": "Name", "name": "Ada L40S"}] * 2,
-        },
-        kept=("cluster", "subnets", "failureDomain", "credentialsSecret", "userDataSecret"),
-        changed=({"disk": {"size_gib": 1024}}, {"systemDiskSize": "1Ti"}),
-        booted={"image": {"type": "name", "name": "rhcos-9.9"}},
-    ),
-    Case(
-        scenario="ibmcloud",
-        example="ibm",
-        made="demo-x7k2p-inference-us-east-1",
-        worker="demo-x7k2p-worker-1",
-        asked={"profile": "gx3-16x80x1l4", "zone": "us-east-1"},
-        kept=(
-            "vpc",
-            "image",
-            "region",
-            "resourceGroup",
-            "primaryNetworkInterface",
-            "bootVolume",
-            "credentialsSecret",
-            "userDataSecret",
-        ),
-        changed=(
-            {"provider_spec_patch": {"tags": [{"name": "team", "value": "ml"}]}},
-            {"tags": [{"name": "team", "value": "ml"}]},
-        ),
-        booted={"image": "rhcos-9-9"},
-    ),
 )
 BY_SCENARIO: t.Final = {case.scenario: case for case in CASES}
 EVERY: t.Final = tuple(BY_SCENARIO)
@@ -139,9 +100,9 @@ def on(*scenarios: str) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(scope="module")
-def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
+def platform(case: Case, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
     with own(case.scenario) as cluster:
-        yield Pools.on(cluster, tmp_path_factory.mktemp(case.scenario), program)
+        yield Pools.on(cluster, tmp_path_factory.mktemp(case.scenario))
 
 
 def values(pools: Pools, labels: str) -> dict[str, Data]:
@@ -177,27 +138,6 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     assert len(pools.nodes(changed)) == 1
     assert pools.unchanged(changed)
     pools.remove(changed)
-
-
-@pytest.mark.long("the whole chain on one more cloud, whose pools this file makes and removes in every run")
-@on(USUAL)
-def test_the_whole_run(pools: Pools, case: Case) -> None:
-    """Run the example up to validated GPUs, run it again without a write, and remove everything."""
-    run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
-    assert run.rc == 0, run.output[-4000:]
-    devices = {
-        node["metadata"]["name"]: node["status"]["allocatable"].get("nvidia.com/gpu")
-        for node in pools.nodes(case.pool)
-    }
-    validated = next(
-        task for task in run.tasks if task.name.endswith("Run a CUDA program on every node of the pools")
-    )
-    assert list(devices.values()) == [str(case.pool["candidates"][0].get("gpus", 1))] * 2, validated.result
-    again = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
-    assert (again.rc, again.changed, pools.audit.writes(*again.tasks)) == (0, 0, []), again.output[-4000:]
-    gone = pools.playbook.playbook("remove_gpus", gpu_pools=[case.pool])
-    assert gone.rc == 0, gone.output[-4000:]
-    assert (pools.names(), pools.machines(case.pool), pools.nodes(case.pool)) == (set(), [], [])
 
 
 @on("openstack")

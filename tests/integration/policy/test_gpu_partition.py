@@ -109,15 +109,15 @@ def added(answer: Response) -> list[Data]:
 
 
 def test_the_policy_is_proved_and_a_second_run_writes_nothing(
-    playbook: Playbook, audit: Audit, api: Api, in_process: bool
+    playbook: Playbook, audit: Audit, api: Api
 ) -> None:
     options: Data = {"pools": POOLS, "admission": "warn", "prove": True, "proof_namespace": SPACE}
-    task = playbook.module("gpu_partition", in_process, **options)
+    task = playbook.module("gpu_partition", **options)
     assert not task.failed, task.result
     if task.changed:
         assert LACKS in task["admission"]["proof"]
         assert "tolerations: [{key: nvidia.com/gpu, operator: Exists" in task["admission"]["proof"]
-    again = playbook.module("gpu_partition", in_process, **options)
+    again = playbook.module("gpu_partition", **options)
     assert (again.changed, audit.writes(again)) == (False, [])
     assert said(send(api, "Pod", spec(**ONE)))
 

@@ -13,8 +13,6 @@ from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
-from openshift_sandbox.catalogue import crds
-
 SCENARIO: t.Final = "queue-operator"
 pytestmark = [
     pytest.mark.story("Kueue comes with its operator, serves a queue, and goes"),
@@ -23,8 +21,6 @@ pytestmark = [
 VERSION: t.Final = "kueue.x-k8s.io/v1beta2"
 OPERATOR: t.Final = "openshift-kueue-operator"
 INSTANCE: t.Final = ("kueue.openshift.io/v1", "kueues", "cluster")
-MACHINES: t.Final = "machine.openshift.io/v1beta1"
-NAMESPACE: t.Final = "openshift-machine-api"
 OLM: t.Final = "operators.coreos.com/v1alpha1"
 CRD: t.Final = ("apiextensions.k8s.io/v1", "customresourcedefinitions", "issuers.cert-manager.io")
 POOL: t.Final = {
@@ -137,26 +133,6 @@ def test_a_removal_leaves_nothing(cluster: Cluster, playbook: Playbook, audit: A
     assert (again.rc, again.changed) == (0, 0), again.output[-4000:]
     audit.flush()
     assert audit.written(since) == []
-
-
-def test_the_stand_ins_go_on_after_a_kind_that_they_watch_has_gone(cluster: Cluster) -> None:
-    assert cluster.client.delete(*CRD)
-    until(lambda: cluster.client.get(*CRD) is None, "cert-manager is gone")
-    crds.load(cluster.client, crds.cert_manager_crds())
-    machine_set = cluster.client.list(MACHINES, "machinesets", NAMESPACE)[0]
-    wanted = machine_set["spec"]["replicas"] + 1
-    cluster.client.patch(
-        MACHINES, "machinesets", machine_set["metadata"]["name"], NAMESPACE, {"spec": {"replicas": wanted}}
-    )
-    until(
-        lambda: (
-            must_get(cluster.client, MACHINES, "machinesets", machine_set["metadata"]["name"], NAMESPACE)
-            .get("status", {})
-            .get("replicas")
-            == wanted
-        ),
-        "the stand-in of the Machine API makes a Machine",
-    )
 
 
 def test_without_cert_manager_nothing_is_written(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import own
@@ -16,9 +15,7 @@ from integration.wire import Audit
 
 
 @pytest.fixture(scope="module")
-def place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
-) -> t.Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Place]:
     with own(request.module.SCENARIO) as cluster:
-        demo = Demo(tmp_path_factory.mktemp("scenario"), cluster.kubeconfig, program)
+        demo = Demo(tmp_path_factory.mktemp("scenario"), cluster.kubeconfig)
         yield Place(cluster, demo, Audit(cluster.needs_sandbox().audit_log, cluster.client))

@@ -30,7 +30,6 @@ OF_MIXED: t.Final = {
     "nvidia.com/mig-2g.10gb": "8",
     "nvidia.com/mig-3g.20gb": "8",
 }
-MODULE: t.Final = "gpu_repartition"
 
 
 def pools(**sharing: t.Any) -> list[Data]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import Cluster, own, running
@@ -27,9 +26,8 @@ def playbook(
     cluster: Cluster,
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    program: Path,
 ) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig, program)
+    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig)
     operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
     if operators:
         subscribe(made, operators)

@@ -26,28 +26,12 @@ class Lie(t.NamedTuple):
 
 LIES: t.Final = [
     Lie(
-        "driver-upgrade-stuck",
-        "Reconciled",
-        "GPU-UPG-RUNNING",
-        "driver",
-        "the driver upgrade is at drain-required",
-        wait=2,
-    ),
-    Lie(
         "driver-upgrade-failed",
         "Reconciled",
         "GPU-UPG-FAILED",
         "driver",
         "the driver upgrade failed, and its",
         remedy="upgrade-required",
-    ),
-    Lie(
-        "gpu-present-false",
-        "Reconciled",
-        "GPU-CP-NOTREADY",
-        "nfd labels",
-        "nvidia.com/gpu.present=true (it is false)",
-        wait=2,
     ),
     Lie(
         "mig-failed",
@@ -58,14 +42,6 @@ LIES: t.Final = [
         remedy="MIG manager",
     ),
     Lie(
-        "mig-pending",
-        "Reconciled",
-        "GPU-MIG-RUNNING",
-        "allocatable",
-        "is being repartitioned (all-1g.5gb: pending)",
-        wait=2,
-    ),
-    Lie(
         "gpu-xid",
         "Reconciled",
         "GPU-HW-XID",
@@ -74,7 +50,6 @@ LIES: t.Final = [
         since=True,
         remedy="to drain and reboot the node",
     ),
-    Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
     Lie(
         "paused-left-over",
         "Reconciled",
@@ -82,14 +57,6 @@ LIES: t.Final = [
         "device plugin",
         "paused-for-driver-upgrade still keeps device-plugin away",
         remedy="=true",
-    ),
-    Lie(
-        "operand-unwanted",
-        "Reconciled",
-        "GPU-OPERAND-LACKING",
-        "metrics",
-        "wants no pod anywhere (0 desired)",
-        remedy="affinity",
     ),
     Lie(
         "operand-missing",
@@ -112,13 +79,5 @@ LIES: t.Final = [
         "GPU-NFD-EMPTY",
         "nfd labels",
         "is ready with reason NoGPUNodes: it sees no GPU",
-    ),
-    Lie(
-        "nfd-labels-missing",
-        "NFDLabelsMissing",
-        "GPU-NFD-EMPTY",
-        "nfd labels",
-        "is ready with reason NFDLabelsMissing",
-        fresh=False,
     ),
 ]

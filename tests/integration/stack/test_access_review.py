@@ -12,8 +12,6 @@ from cluster import ROOT, Cluster
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._access.needs import Need
-
 SCENARIO: t.Final = "aws"
 USER: t.Final = "eva"
 POOLS: t.Final = f"-e @{ROOT / 'examples/demo.yml'}"
@@ -67,36 +65,6 @@ def test_everything_that_is_missing_is_one_message(refusals: dict[str, t.Any]) -
     assert "get pods/log in namespace gpu-validation" in told
     assert "get, create, patch priorityclasses.scheduling.k8s.io in the whole cluster" in told
     assert f"add-cluster-role-to-user accelerators-openshift-enable-gpus {USER}" in failure["remedy"]
-
-
-def unnamed(run: Run, audit: Audit, role: dict[str, t.Any]) -> set[tuple[str, str]]:
-    """Return verb and resource of each request of a run that the ClusterRole does not allow."""
-    allowed = {
-        (verb, Need(verb, group, resource).full)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-    # Discovery has no resource, and every identity may ask about its own rights.
-    found = {(one.verb, one.resource) for one in audit.of(*run.tasks)}
-    return {one for one in found - allowed if one[1] and "reviews." not in one[1]}
-
-
-@pytest.mark.long("runs three playbooks once more; the unit tests of the table hold each row")
-def test_the_cluster_role_of_the_message_is_enough(
-    refusals: dict[str, t.Any], cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    for name, variables in DAY:
-        grant(cluster, refusals[name]["cluster_role"])
-        run = run_as_eva(playbook, cluster, name, **variables)
-        assert run.rc == 0, run.output[-4000:]
-        assert unnamed(run, audit, refusals[name]["cluster_role"]) == set()
-        cluster.client.delete(
-            "rbac.authorization.k8s.io/v1",
-            "clusterrolebindings",
-            f"accelerators-openshift-{name.replace('_', '-')}",
-        )
 
 
 def test_an_administrator_costs_one_request(playbook: Playbook, audit: Audit) -> None:

@@ -12,7 +12,6 @@ from cluster import Cluster
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -22,7 +21,6 @@ SCENARIO: t.Final = "gpu-nodes"
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "dra"
-NAMESPACE: t.Final = "nvidia-gpu-operator"
 CLUSTERS: t.Final = ("nvidia.com/v1alpha1", "gpuclusters")
 POOL: t.Final = "accelerators.openshift/pool"
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
@@ -91,20 +89,6 @@ def pools(found: t.Any) -> dict[str, bool]:
 
 def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
     before_the_operator(cluster, "gpu-operator", **WANTED | {"wait_timeout": 10})
-
-
-STEPS: t.Final = Case(
-    "special_resource",
-    WANTED,
-    WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}},
-    GONE,
-    varies=frozenset({"nvidia_drivers", "driver_version"}),
-)
-
-
-@pytest.mark.long("special_resource takes the twelve steps in every run, in test_twelve_steps_stack.py")
-def test_twelve_steps(walks: Walks) -> None:
-    walks.check(STEPS, in_process=True)
 
 
 def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

@@ -9,11 +9,9 @@ import typing as t
 
 import pytest
 from cluster import Cluster, must_get
-from integration.direct import before_the_operator, judge
+from integration.direct import judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
-from integration.wire import Audit
 
 from openshift_sandbox import faults
 
@@ -36,10 +34,6 @@ INFINIBAND: t.Final[Data] = {
     "expected": {"rdma/rdma_a": 63},
 }
 NICS: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a"}]}}
-FEWER: t.Final[Data] = {
-    "ofed_driver": {},
-    "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "hca_max": 10}]},
-}
 WANTED: t.Final[Data] = {
     "backend": BACKEND,
     "nic_cluster_policy": NICS,
@@ -77,23 +71,6 @@ def behind(found: t.Any) -> dict[str, tuple[str, str]]:
 
 def pools(found: t.Any) -> dict[str, bool]:
     return {one["name"]: one["ready"] for one in found["special_resource"]["pools"]}
-
-
-def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
-    before_the_operator(cluster, "nvidia-network-operator", **WANTED | {"wait_timeout": 10})
-
-
-FEWER_POOLS: t.Final = [one | {"expected": {"rdma/rdma_a": 10}} for one in (ETHERNET, INFINIBAND)]
-STEPS: t.Final = Case(
-    "special_resource",
-    WANTED,
-    WANTED | {"nic_cluster_policy": FEWER, "pools": FEWER_POOLS},
-    {"backend": BACKEND, "state": "absent"},
-)
-
-
-def test_twelve_steps(walks: Walks) -> None:
-    walks.check(STEPS, in_process=True)
 
 
 def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
@@ -155,109 +132,6 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     assert "for nodes outside the pools alone: worker-1" in other["warnings"][0]
     healed = playbook.module("special_resource", **WANTED)
     assert not healed.failed, healed.result
-
-
-def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook: Playbook) -> None:
-    found = playbook.module(
-        "special_resource",
-        **WANTED
-        | {"pools": [ETHERNET, {"name": "plain", "node_selector": {"node-role.kubernetes.io/master": ""}}]},
-    )
-    assert found["code"] == "NIC-LABEL"
-    assert "0200 misses InfiniBand" in found["remedy"]
-
-
-def test_ready_although_a_node_offers_nothing(cluster: Cluster) -> None:
-    """Give the plugin selectors that match no device: the operator does not check and says ready."""
-    only = {
-        "ofed_driver": {},
-        "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]},
-    }
-    found = judge(cluster, **WANTED | {"nic_cluster_policy": only, "pools": [ETHERNET], "grace": 3})
-    assert (found["code"], found["special_resource"]["state"]) == ("NIC-ALLOC", "ready")
-    assert behind(found) == {"allocatable": ("failed", "")}
-    assert "it offers 0 of 63 rdma/rdma_a" in found["special_resource"]["lines"][-1]
-    assert "device_ids" in found["remedy"]
-    healed = judge(cluster, **WANTED)
-    assert not healed.get("failed"), healed
-
-
-def test_ready_although_a_node_may_have_no_pod(cluster: Cluster) -> None:
-    """Taint a node: a DaemonSet does not count nodes whose taints it does not tolerate."""
-    taint = {"key": "example.com/maintenance", "value": "disks", "effect": "NoSchedule"}
-    cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": [taint]}})
-    try:
-        found = judge(cluster, **WANTED | {"wait_timeout": 2})
-    finally:
-        cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": None}})
-    assert (found["code"], found["special_resource"]["state"]) == ("NIC-TAINT", "ready")
-    assert behind(found) == {"driver": ("pending", "")}
-    assert [one["node"] for one in stage(found, "driver")["nodes"]] == ["worker-2"]
-    assert pools(found) == {"ethernet": True, "infiniband": False}
-
-
-def create_theirs(cluster: Cluster) -> None:
-    """Create a policy that is not ours, with an older driver."""
-    driver = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.4.0"}
-    policy = {"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}}
-    cluster.client.create({**policy, "spec": {"ofedDriver": driver}})
-
-
-def test_somebody_elses_policy_is_reported_then_taken(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    removed = playbook.module("special_resource", backend=BACKEND, state="absent")
-    assert not removed.failed, removed.result
-    create_theirs(cluster)
-    driver: Data = WANTED | {"nic_cluster_policy": {"ofed_driver": {}}, "pools": [ETHERNET, INFINIBAND]}
-    reported = playbook.module("special_resource", **driver)
-    assert (reported.changed, audit.writes(reported)) == (False, [])
-    assert [one["path"] for one in reported["special_resource"]["differs"]] == ["spec.ofedDriver.version"]
-    # The operator replaces a driver only with autoUpgrade, which the policy gets only in the last task.
-    sandbox = cluster.needs_sandbox()
-    faults.add(sandbox, "nicclusterpolicy_lies", {})
-    taken = playbook.module("special_resource", **driver, adopt="take")
-    faults.clear(sandbox, "nicclusterpolicy_lies", {})
-    assert (taken.changed, taken["code"], taken["special_resource"]["state"]) == (
-        True,
-        "NIC-DRV-OUTDATED",
-        "ready",
-    )
-    assert {one["state"] for one in taken["special_resource"]["components"]} == {"ready"}
-    assert behind(taken) == {"driver": ("failed", "")}
-    assert stage(taken, "driver")["since"]
-    assert "autoUpgrade: true" in taken["remedy"]
-    upgraded = playbook.module(
-        "special_resource",
-        **driver | {"nic_cluster_policy": {"ofed_driver": {"upgrade_policy": {"autoUpgrade": True}}}},
-        adopt="take",
-    )
-    assert not upgraded.failed, upgraded.result
-    assert not any(node["spec"].get("unschedulable") for node in cluster.client.list("v1", "nodes"))
-    kept = playbook.module("special_resource", backend=BACKEND, state="absent")
-    assert (kept.changed, kept.failed) == (False, False)
-    live = must_get(cluster.client, API, "nicclusterpolicies", NAME)
-    assert live["spec"]["ofedDriver"]["version"].startswith("doca3.5.0")
-    assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
-    cluster.client.delete(API, "nicclusterpolicies", NAME)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"name": "mine"}, "the operator ignores every NicClusterPolicy but"),
-        (
-            {"nic_cluster_policy": {"nv_ipam": {}, "sriov_device_plugin": {"resources": [{"name": "a-b"}]}}},
-            "resources[0].name",
-        ),
-        ({"mig": {"strategy": "single"}}, "mig belongs to backend"),
-    ],
-)
-def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: Data, said: str) -> None:
-    found = playbook.module("special_resource", **WANTED | options)
-    assert found.failed
-    assert said in found["msg"]
-    assert audit.of(found) == []
 
 
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:

@@ -105,10 +105,6 @@ MACHINES: t.Final[Data] = {"enabled": True, "defaultWorkload": "vm-passthrough"}
             "spec.sandboxWorkloads.enabled: true, spec.sandboxWorkloads.defaultWorkload: vm-passthrough of "
             f"ClusterPolicy {NAME} takes driver, container toolkit and device plugin off; by: ",
         ),
-        ({"driver": {"enabled": False}}, "spec.driver.enabled: false of ClusterPolicy"),
-        ({"toolkit": {"enabled": False}}, "takes the container toolkit off"),
-        ({"devicePlugin": {"enabled": False}}, "takes the device plugin off"),
-        ({"cdi": {"enabled": False}}, "restarts the container toolkit"),
         ({"hostPaths": {"rootFS": "/host"}}, "other paths of the host"),
     ],
 )

@@ -17,7 +17,6 @@ SCENARIO: t.Final = "gpu-nodes"
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
-NAMESPACE: t.Final = "nvidia-gpu-operator"
 NAME: t.Final = "gpu-cluster-policy"
 POOL: t.Final = "accelerators.openshift/pool"
 REQUIRED: t.Final = (

@@ -104,15 +104,6 @@ def label(cluster: Cluster, node: str, key: str) -> str:
     )
 
 
-def unpulled(cluster: Cluster) -> bool:
-    pods = cluster.client.list("v1", "pods", "nvidia-gpu-operator")
-    statuses = [one for pod in pods for one in pod["status"].get("containerStatuses") or []]
-    return any(
-        ((one.get("state") or {}).get("waiting") or {}).get("reason") == "ImagePullBackOff"
-        for one in statuses
-    )
-
-
 def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     delay(cluster, os_update_reboot=3600)
     with troubles(cluster, "kernel-update-rollout"):
@@ -155,35 +146,6 @@ def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Pl
     assert (again.changed, audit.writes(again)) == (False, [])
 
 
-def test_labels_that_stay_those_of_the_old_kernel(cluster: Cluster, playbook: Playbook) -> None:
-    other = "5.14.0-611.8.1.el9_7.x86_64"
-    with troubles(
-        cluster, "kernel-update-stale-labels", node="gpu-0", new_kernel=other, new_ostree_version=OLD
-    ):
-        updated(cluster, "gpu-0", other)
-        failed = playbook.tasks(task(grace=3)).failure
-        assert (failed["code"], failed["layer"]) == ("GPU-NFD-KERNEL", "gpu")
-        assert (
-            f"kernel-version.full={NEXT} is of another kernel than the running {other}" in failed["message"]
-        )
-        assert "oc delete pod -n openshift-nfd" in failed["remedy"]
-        facts = told(failed)
-        assert (facts["gpu-0"]["fits"], facts["gpu-0"]["misfit"]["fact"], facts["gpu-0"]["waits_at"]) == (
-            False,
-            "labels",
-            "labels",
-        )
-        assert facts["gpu-1"]["fits"]
-        assert failed["duration"] < SECONDS
-    mended = playbook.tasks(task()).tasks[-1]
-    assert not mended.failed, mended.result
-    assert {name: kernel["os"]["ostree"] for name, kernel in told(mended).items()} == {
-        "gpu-0": OLD,
-        "gpu-1": NEW,
-    }
-    assert len({kernel["daemonset"] for kernel in told(mended).values()}) == 2
-
-
 def test_a_release_without_its_driver_toolkit(cluster: Cluster, playbook: Playbook) -> None:
     (update,) = scenario.load("kernel-update-no-tag").troubles
     with troubles(cluster, "kernel-update-no-tag", node="gpu-1"):
@@ -203,70 +165,3 @@ def test_a_release_without_its_driver_toolkit(cluster: Cluster, playbook: Playbo
     with troubles(cluster, "kernel-update-no-tag", node="gpu-1", new_kernel=BEFORE, new_ostree_version=OLD):
         updated(cluster, "gpu-1", BEFORE)
         assert not playbook.tasks(task()).tasks[-1].failed
-
-
-def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, playbook: Playbook) -> None:
-    driver = {
-        "usePrecompiled": True,
-        "repository": "registry.example.com/nvidia",
-        "image": "gpu-driver-rhel9",
-        "version": "595",
-    }
-    run = playbook.tasks(task(spec={"driver": driver}))
-    assert run.rc == 0, run.output[-3000:]
-    assert (
-        told(run.tasks[-1])["gpu-1"]["image"]
-        == f"registry.example.com/nvidia/gpu-driver-rhel9:595-{BEFORE}-rhel9"
-    )
-    assert {kernel["source"] for kernel in told(run.tasks[-1]).values()} == {"precompiled"}
-    with troubles(cluster, "kernel-update-no-image", node="gpu-0"):
-        updated(cluster, "gpu-0", NEXT)
-        until(lambda: unpulled(cluster), "a driver pod without its image")
-        failed = playbook.tasks(task(spec={"driver": driver}, grace=3)).failure
-    assert failed["code"] == "GPU-DRV-PRECOMPILED"
-    wanted = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{NEXT}-rhel9"
-    assert (
-        f"Node gpu-0: no precompiled driver for kernel {NEXT}: {wanted} is in ImagePullBackOff"
-        in failed["message"]
-    )
-    assert f"skopeo inspect docker://{wanted}" in failed["remedy"]
-    assert told(failed)["gpu-0"]["misfit"]["fact"] == "image"
-    assert told(failed)["gpu-1"]["fits"]
-    # From here on the image exists.
-    mended = playbook.tasks(task(spec={"driver": driver})).tasks[-1]
-    assert not mended.failed, mended.result
-    assert told(mended)["gpu-0"]["image"] == wanted
-
-
-def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    """Ask for a driver version without an image; needs the precompiled drivers of the test before."""
-    before = cluster.client.get("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
-    driver = before["spec"]["driver"] | {"version": "600"} if before else {}
-    wished = {
-        "spec": {"driver": {key: driver[key] for key in ("usePrecompiled", "repository", "image", "version")}}
-    }
-    with troubles(cluster, "kernel-update-no-image", node="none"):
-        refused = playbook.tasks(task(**wished)).failure
-        foretold = playbook.tasks(task(**wished) | {"check_mode": True}).failure
-        image = " or ".join(
-            f"registry.example.com/nvidia/gpu-driver-rhel9:600-{NEXT}-{system}"
-            for system in ("rhel9.8", "rhel9")
-        )
-        for failed in (refused, foretold):
-            assert (failed["code"], failed["changed"]) == ("GPU-DRV-PRECOMPILED", False)
-            assert (
-                f"Node gpu-0: there is no precompiled driver for kernel {NEXT}: "
-                f"{image} is not in the registry" in failed["message"]
-            )
-            assert "gpu-1" not in failed["message"]
-        assert audit.writes(refused, foretold) == []
-        # The module does not look up an image that is in use, and another pool's node blocks nothing.
-        again = playbook.tasks(task(spec={"driver": {**wished["spec"]["driver"], "version": "595"}})).tasks[
-            -1
-        ]
-        assert (again.failed, again.changed) == (False, False), again.result
-        assert not [one for one in audit.of(again) if one.resource.startswith("imagestreamimports")]
-    (foreseen,) = playbook.tasks(task(**wished) | {"check_mode": True}).tasks
-    assert (foreseen.failed, foreseen.changed) == (False, True), foreseen.result

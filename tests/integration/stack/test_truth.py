@@ -239,13 +239,6 @@ LOGS: t.Final = [
         "Failed to initialize NVML: Unknown Error",
         "GPU-CDI-LOST",
     ),
-    Log("nvidia-mig-manager", "nvidia-mig-manager", "At least one mode change pending", "GPU-MIG-REBOOT"),
-    Log(
-        "nvidia-operator-validator",
-        "nvidia-operator-validator",
-        "vectorAdd: system not yet initialized",
-        "GPU-FABRIC",
-    ),
     Log(
         "nvidia-container-toolkit-daemonset",
         "nvidia-container-toolkit-ctr",

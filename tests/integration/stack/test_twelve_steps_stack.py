@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Twelve steps of the driver stack's modules, each on the result of the one before.
 
-Each step runs in check mode and for real; `twelve_steps.py` says which run as an ordinary module too. The
-objects go with the cluster.
+The objects go with the cluster.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.twelve_steps import OTHER_WAY, Case, Walks, task
+from integration.twelve_steps import Case, Walks, task
 
 SCENARIO: t.Final = "aws"
 
@@ -40,10 +39,9 @@ CASES = [
     Case(
         "gpu_workload",
         before=[NFD_OPERATOR, LABELS, NODES, GPU_OPERATOR, task("special_resource", **STACK)],
-        create=CHAIN | {"namespace": "it-{way}-validation"},
-        modify=CHAIN | {"namespace": "it-{way}-validation", "benchmark": "nvidia_smi"},
-        delete={"namespace": "it-{way}-validation", "state": "absent"},
-        varies=frozenset({"diff"}),  # it holds a time and a measured value
+        create=CHAIN | {"namespace": "it-validation"},
+        modify=CHAIN | {"namespace": "it-validation", "benchmark": "nvidia_smi"},
+        delete={"namespace": "it-validation", "state": "absent"},
     ),
     Case(
         "special_resource",
@@ -51,8 +49,6 @@ CASES = [
         create=STACK,
         modify=STACK | {"mig": {"strategy": "mixed"}},
         delete={"state": "absent"},
-        varies=frozenset({"driver_version"}),  # it comes from labels that outlive the stack for a while
-        whole=True,
     ),
     Case(
         "nfd_labels",
@@ -64,19 +60,6 @@ CASES = [
 ]
 
 
-BOTH_WAYS: t.Final = [
-    pytest.param(case, id=case.module, marks=[OTHER_WAY] if case.module != "special_resource" else [])
-    for case in CASES
-]
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.module)
 def test_twelve_steps(case: Case, walks: Walks) -> None:
-    walks.check(case, in_process=True)
-
-
-@pytest.mark.long("the same code in another process: test_twelve_steps.py compares both ways in every run")
-@pytest.mark.parametrize("case", BOTH_WAYS)
-def test_twelve_steps_as_an_ordinary_module(case: Case, walks: Walks) -> None:
-    walks.check(case, in_process=False)
-    walks.compare(case)
+    walks.check(case)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import typing as t
-from pathlib import Path
 
 import pytest
 from cluster import Cluster
@@ -14,8 +13,8 @@ from integration.troubles.demo import Demo
 
 
 @pytest.fixture(scope="module")
-def demo(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Demo]:
+def demo(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Demo]:
     cluster.needs_sandbox()
-    made = Demo(tmp_path_factory.mktemp("troubles"), cluster.kubeconfig, program)
+    made = Demo(tmp_path_factory.mktemp("troubles"), cluster.kubeconfig)
     yield made
     assert made.remove().rc == 0

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from cluster import Cluster, own
+from cluster import Cluster
 from integration.troubles.demo import (
     GPU,
     MACHINE_SETS,
@@ -27,13 +25,6 @@ from integration.wire import Audit
 
 WRONG = [
     (pool(replica=2), "POOL-UNKNOWN-KEY", ["gpu_pools[0].replica"], "replicas"),
-    (
-        pool(candidates=[{"instance_type": "g4dn.xlrage", "zones": ["us-east-2a"]}]),
-        "POOL-INSTANCE-TYPE",
-        ["gpu_pools[0].candidates[0]"],
-        "g4dn.xlarge",
-    ),
-    (pool(sharing={"mig": {"slices": 7}}), "POOL-GEOMETRY", ["gpu_pools[0].sharing.mig"], ""),
     (
         [
             *pool(replicas="two", market="cheap"),
@@ -148,39 +139,3 @@ def test_a_plan_with_a_foreign_csv(cluster: Cluster, demo: Demo, audit: Audit) -
             line for line in audit.writes(*run.tasks) if "installplans" in line or "clusterpolic" in line
         ] == []
     assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
-
-
-@pytest.mark.long("stack/operators/test_olm_operator.py has a CSV that failed in every run")
-def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
-    with trouble(cluster, "csv-failed"), demo.removed("gpu_operator"):
-        run = demo.enable("gpu_operator")
-        found = verdict(run, "OLM-CSV-FAILED", "olm")
-        assert "InstallCheckFailed" in found["message"]
-        assert GPU in found["remedy"]
-        assert [line for line in audit.writes(*run.tasks) if "clusterpolic" in line] == []
-    assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
-
-
-@pytest.mark.long("a sandbox for each of two shapes: test_no_machine_api.py has one of them")
-@pytest.mark.parametrize(
-    ("name", "code", "text", "remedy"),
-    [
-        ("no-machine-api", "MACH-NO-API", "platform is None", "existing.node_selector"),
-        (
-            "no-worker-machine-set",
-            "MACH-NO-REFERENCE",
-            "no worker machine set in zone us-east-2a to copy from",
-            "Make a worker machine set first",
-        ),
-    ],
-    ids=["no-machine-api", "no-worker-machine-set"],
-)
-def test_a_cluster_that_makes_no_machines(
-    tmp_path: Path, program: Path, name: str, code: str, text: str, remedy: str
-) -> None:
-    with own(name) as cluster:
-        run = Demo(tmp_path, cluster.kubeconfig, program).enable()
-        found = verdict(run, code, "machine")
-        assert text in found["message"]
-        assert remedy in found["remedy"]
-        assert Audit(cluster.needs_sandbox().audit_log, cluster.client).writes(*run.tasks) == []

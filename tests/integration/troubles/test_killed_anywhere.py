@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kill -9 of ansible-playbook at twenty points: no write follows, and the next run goes on."""
+"""kill -9 of ansible-playbook in the middle of its work: no write follows, and the next run goes on."""
 
 from __future__ import annotations
 
@@ -52,23 +52,18 @@ class Point(t.NamedTuple):
         return f"{what} and {self.later:g} s" if self.later else what
 
 
-SUBSCRIBED: t.Final = "(create|patch) subscriptions.operators.coreos.com"
 APPROVED: t.Final = "patch installplans.operators.coreos.com"
 DELETED: t.Final = "delete machines.machine.openshift.io"
 ENABLED: t.Final = (
     # A run asks for everything before it waits: the writes follow one another within a second or two.
     Point("(create|patch) machinesets.machine.openshift.io", slow=MACHINES_ARE_SLOW),
-    Point(SUBSCRIBED),
     Point(APPROVED),
-    Point("(create|patch) nodefeaturediscoveries.nfd.openshift.io"),
     Point("(create|patch) clusterpolicies.nvidia.com", gone=("nvidia.com/v1", "clusterpolicies", None)),
     Point("(create|patch) resourcequotas", 1, DRIVER_IS_SLOW, ("v1", "resourcequotas", "team-a")),
     Point("create pods", gone=("v1", "configmaps", "gpu-validation")),
 )
-RESIZED: t.Final = tuple(Point("patch nodes", later) for later in (0, 1, 2, 3, 5))
+RESIZED: t.Final = tuple(Point("patch nodes", later) for later in (0, 3))
 REPLACED: t.Final = (
-    Point("patch nodes"),
-    Point(DELETED),
     Point("patch nodes", 2, MACHINES_ARE_SLOW),
     Point(DELETED, 3, MACHINES_ARE_SLOW),
 )
@@ -76,7 +71,6 @@ REMOVED: t.Final = (
     Point("delete machinesets.machine.openshift.io"),
     Point("delete clusterpolicies.nvidia.com"),
     Point("delete subscriptions.operators.coreos.com"),
-    Point("delete nodefeaturediscoveries.nfd.openshift.io"),
 )
 
 

@@ -85,10 +85,9 @@ def test_a_lease_that_nobody_renews_is_taken_over(
     node: str, cluster: Cluster, playbook: Playbook, in_process: bool
 ) -> None:
     hold(cluster.client, ago=90)
-    drained = playbook.module(
-        "gpu_node", in_process, name=node, state="drained", force=True, wait=False, wait_timeout=60
-    )
-    assert not drained.failed, drained.result
+    options = {"name": node, "state": "drained", "force": True, "wait": False, "wait_timeout": 60}
+    run = playbook.tasks({"accelerators.openshift.gpu_node": options}, in_process=in_process)
+    assert run.rc == 0, run.output
     assert "|" in holder(cluster.client)
     assert holder(cluster.client) != THEIRS
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
@@ -19,8 +17,8 @@ __all__ = ["cluster"]
 
 
 @pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("upgrades"), cluster.kubeconfig, program)
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    made = Playbook(tmp_path_factory.mktemp("upgrades"), cluster.kubeconfig)
     subscribe(made, OPERATORS)
     return made
 

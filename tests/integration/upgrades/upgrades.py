@@ -5,19 +5,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
-import itertools
-import json
 import typing as t
 
 from cluster import Cluster, must_get
-from integration.patience import until
 from integration.playbook import Playbook, TaskResult
-from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POLICIES, POOLS, WORK, driver, training
+from integration.stack.driver_gaps import NAMESPACE, NEW, OLD, POLICIES, POOLS, driver
 from integration.wire import Audit
-
-from openshift_sandbox import scenario
 
 Data = dict[str, t.Any]
 
@@ -68,17 +61,6 @@ class Upgrades:
         found = self.client.list("v1", "nodes", labels="nvidia.com/gpu.present=true")
         return {node["metadata"]["name"]: node for node in found}
 
-    def followed(self, node: str, seconds: int = 120) -> t.Iterator[str]:
-        """Yield each value of the label of one node, first the one that it has now; end after that time.
-
-        It comes from a watch: some values last for less time than passes between two looks.
-        """
-        query = {"watch": "true", "fieldSelector": f"metadata.name={node}", "timeoutSeconds": str(seconds)}
-        with self.client.stream("/api/v1/nodes", query, seconds + 10) as answer:
-            labels = (json.loads(line)["object"]["metadata"]["labels"] for line in answer)
-            for state, _events in itertools.groupby(one.get(STATE, "") for one in labels):
-                yield state
-
     def states(self) -> dict[str, str]:
         """Return the label of each node that says how far its upgrade is."""
         return {name: node["metadata"]["labels"].get(STATE, "") for name, node in self.nodes().items()}
@@ -99,38 +81,3 @@ class Upgrades:
         """Assert that no node is cordoned, held back or in the middle of an upgrade."""
         assert (self.cordoned(), self.held()) == ([], [])
         assert self.states() == dict.fromkeys(NODES, "upgrade-done")
-
-    def pods(self) -> list[Data]:
-        """Return the pods of the training that run."""
-        found = self.client.list("v1", "pods", "default", labels=f"app={WORK}")
-        return [
-            pod
-            for pod in found
-            if pod["status"].get("phase") == "Running" and not pod["metadata"].get("deletionTimestamp")
-        ]
-
-    @contextlib.contextmanager
-    def trains(self, node: str) -> t.Iterator[str]:
-        """Run a pod with a GPU on a node; yield its uid, and delete it with its controller at the end."""
-        self.client.create(training(node))
-        (pod,) = until(self.pods, "a pod with a GPU")
-        try:
-            yield str(pod["metadata"]["uid"])
-        finally:
-            self.client.delete("apps/v1", "replicasets", WORK, "default")
-            until(
-                lambda: not self.client.list("v1", "pods", "default", labels=f"app={WORK}"),
-                "the pod with a GPU is gone",
-            )
-
-    @contextlib.contextmanager
-    def staged(self, name: str) -> t.Iterator[None]:
-        """Stage the troubles and the delays of a scenario on the running sandbox."""
-        directory = self.cluster.needs_sandbox().directory
-        before, more = scenario.read(directory), scenario.load(name)
-        delays, troubles = {**before.delays, **more.delays}, [*before.troubles, *more.troubles]
-        scenario.save(dataclasses.replace(before, delays=delays, troubles=troubles), directory)
-        try:
-            yield
-        finally:
-            scenario.save(before, directory)

@@ -12,7 +12,6 @@ import yaml
 from integration.playbook import Playbook
 from integration.wire import Audit
 
-Data = dict[str, t.Any]
 SCENARIO: t.Final = "no-olm"
 TOLERATION: t.Final = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
 DRIVER: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}

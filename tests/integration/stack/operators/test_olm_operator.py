@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import threading
 import typing as t
 
 import pytest
 from cluster import Cluster
-from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -57,23 +55,7 @@ def subscription(cluster: Cluster, options: Data) -> Data:
             "OLM-NO-PACKAGE",
             "Did you mean gpu-operator-certified",
         ),
-        (
-            {"name": "nfd", "namespace": "it-none", "source": "certified-operators"},
-            "OLM-NO-PACKAGE",
-            "certified-operators",
-        ),
-        (
-            {"name": "nfd", "namespace": "it-none", "source": "mirror"},
-            "OLM-CATALOG",
-            "There is no CatalogSource mirror",
-        ),
-        ({"name": "nfd", "namespace": "it-none", "channel": "4.21"}, "OLM-NO-CHANNEL", "it has: 4.22"),
         ({"name": "nfd", "namespace": "it-none", "csv": "nfd.v4.21.0"}, "OLM-NO-CSV", OLDER),
-        (
-            {"name": "nfd", "namespace": "it-none", "install_mode": "AllNamespaces"},
-            "OLM-INSTALL-MODE",
-            "it supports OwnNamespace",
-        ),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_is_written(
@@ -244,48 +226,3 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(
     assert elsewhere["code"] == "OLM-TWICE"
     assert "it-hand" in elsewhere["remedy"]
     assert audit.writes(other, absent, elsewhere) == []
-
-
-@pytest.mark.long("real time of OLM; unit tests hold what is said meanwhile")
-def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    sandbox = cluster.needs_sandbox()
-
-    def state() -> str:
-        live = cluster.client.get(V1ALPHA1, "catalogsources", "certified-operators", "openshift-marketplace")
-        return str(live["status"]["connectionState"]["lastObservedState"]) if live else ""
-
-    faults.add(sandbox, "catalog_down", {"catalog": "certified-operators"})
-    until(lambda: state() not in ("READY", "IDLE"), "OLM has lost the catalogue")
-    back = threading.Timer(3.0, faults.clear, (sandbox, "catalog_down", {}))
-    try:
-        task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", grace=2)
-        foreseen = playbook.module(
-            "olm_operator", name="gpu-operator-certified", namespace="it-gpu", check=True
-        )
-    finally:
-        back.start()
-    waited = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu")
-    back.join()
-    for failed in (task, foreseen):
-        assert (failed["code"], failed["layer"]) == ("OLM-CATALOG", "olm")
-        assert "certified-operators" in failed["message"]
-    assert audit.writes(task, foreseen) == []
-    assert not waited.failed, waited.result
-    assert waited["operator"]["phase"] == "Succeeded"
-    assert playbook.module(
-        "olm_operator", name="gpu-operator-certified", namespace="it-gpu", state="absent"
-    ).changed
-
-
-@pytest.mark.long(
-    "OLM itself may rest five minutes after an outage: test_outage.py and test_working_stack.py have outages"
-)
-def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:
-    sandbox = cluster.needs_sandbox()
-    away = threading.Timer(3.0, faults.api_down, (sandbox, 20.0))
-    away.start()
-    task = playbook.module("olm_operator", **NFD)
-    away.join()
-    assert not task.failed, task.result
-    assert task["operator"]["phase"] == "Succeeded"
-    assert playbook.module("olm_operator", **NFD, state="absent").changed

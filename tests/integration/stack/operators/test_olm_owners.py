@@ -10,7 +10,7 @@ import typing as t
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
-from integration.stack.operators.subscribed import V1ALPHA1, VIRT, Data, existing, trouble
+from integration.stack.operators.subscribed import V1ALPHA1, VIRT, Data, existing
 from integration.wire import Audit
 
 SCENARIO: t.Final = "aws"
@@ -65,36 +65,6 @@ def test_other_owners_are_found_before_anything_is_written(
     )
     assert (all_only["code"], "openshift-operators" in all_only["remedy"]) == ("OLM-GROUP", True)
     assert audit.writes(owned, unsupported, all_only) == []
-
-
-@pytest.mark.long("the unit tests of the catalogue hold each question")
-def test_catalogues_that_leave_a_question(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    sriov: Data = {"name": "sriov-network-operator", "namespace": "it-twice"}
-    with trouble(cluster, "package_twice", package=sriov["name"], catalog="certified-operators"):
-        which = playbook.module("olm_operator", **sriov)
-        one = playbook.module("olm_operator", **sriov, source="certified-operators", check=True)
-    assert (which["code"], which["remedy"]) == (
-        "OLM-SOURCES",
-        "Set source to one of certified-operators, redhat-operators.",
-    )
-    assert (one.failed, audit.writes(which, one)) == (False, [])
-
-    hub = ("config.openshift.io/v1", "operatorhubs", "cluster", None)
-    cluster.client.patch(*hub, {"spec": {"disableAllDefaultSources": True}})
-    try:
-        off = playbook.module("olm_operator", **sriov, source="redhat-marketplace")
-    finally:
-        cluster.client.patch(*hub, {"spec": {"disableAllDefaultSources": None}})
-    assert (off["code"], "spec.disableAllDefaultSources is true" in off["message"]) == ("OLM-CATALOG", True)
-
-    with trouble(
-        cluster, "deprecated", package=sriov["name"], channel="stable", message="sriov: use channel 4.22"
-    ):
-        run = playbook.tasks(
-            {"accelerators.openshift.olm_operator": sriov, "register": "one", "check_mode": True},
-            {"ansible.builtin.debug": {"msg": "{{ one.warnings }}"}},
-        )
-    assert "Channel stable is deprecated: sriov: use channel 4.22" in run.tasks[-1]["msg"]
 
 
 @pytest.mark.parametrize("check", [True, False])

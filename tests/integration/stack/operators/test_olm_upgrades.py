@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
@@ -25,14 +24,6 @@ GPU: t.Final[Data] = {
 }
 UPGRADE: t.Final[Data] = {**GPU, "approve": "upgrade"}
 FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.0", "26.3.3", "26.7.1"))
-# The operators that the collection uses, except those that the tests below install.
-OTHERS: t.Final = {
-    "nfd": "openshift-nfd",
-    "nvidia-network-operator": "nvidia-network-operator",
-    "sriov-network-operator": "openshift-sriov-network-operator",
-    "kernel-module-management": "openshift-kmm",
-    "kueue-operator": "openshift-kueue-operator",
-}
 
 
 def remove_with_its_crds(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -94,7 +85,7 @@ def test_a_channel_without_a_way_is_refused_and_olm_takes_none(
 ) -> None:
     """Real OLM makes no plan into a channel that begins with a release that replaces nothing."""
     cluster.needs_sandbox()
-    space = OTHERS["nvidia-network-operator"]
+    space = "nvidia-network-operator"
     network: Data = {"name": "nvidia-network-operator", "namespace": space, "approve": "upgrade"}
     first, head = (f"nvidia-network-operator.v{one}" for one in ("26.4.0", "26.7.0-1"))
     installed = playbook.module("olm_operator", **network, channel="v26.4")
@@ -214,40 +205,3 @@ def pin_the_driver(cluster: Cluster, playbook: Playbook, audit: Audit, asked: Ta
     )
     stays = playbook.module("special_resource", wait=False)
     assert (stays.changed, audit.writes(stays)) == (False, [])
-
-
-@pytest.mark.long("all operators at once: the tests of each backend install its own")
-def test_every_operator_is_installed(cluster: Cluster, playbook: Playbook) -> None:
-    cluster.needs_sandbox()
-    asked = [{"name": name, "namespace": namespace} for name, namespace in OTHERS.items()]
-    # OLM makes the plans in parallel, and the module approves each one as soon as it exists.
-    begun = [{"accelerators.openshift.olm_operator": {**one, "wait": False}} for one in asked]
-    again = [
-        {
-            **one,
-            "register": "one",
-            "until": "one.operator.install_plan is not none",
-            "retries": 30,
-            "delay": 1,
-        }
-        for one in begun
-    ]
-    done = playbook.tasks(*begun, *again, *({"accelerators.openshift.olm_operator": one} for one in asked))
-    assert done.rc == 0, done.output[-4000:]
-    assert [one["operator"]["phase"] for one in done.tasks[-len(asked) :]] == ["Succeeded"] * len(asked)
-    settled = playbook.tasks(*({"accelerators.openshift.olm_operator": one} for one in asked))
-    assert settled.changed == 0
-    removed = playbook.tasks(
-        *(
-            {
-                "accelerators.openshift.olm_operator": {
-                    **one,
-                    "state": "absent",
-                    "remove_crds": True,
-                    "wait": False,
-                }
-            }
-            for one in asked
-        )
-    )
-    assert (removed.rc, removed.changed) == (0, len(asked)), removed.output[-4000:]
