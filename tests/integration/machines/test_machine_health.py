@@ -145,14 +145,15 @@ def deleted_by_check(cluster: Cluster) -> set[str]:
     return {name for name in names if "-ill-" in name}
 
 
-def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
+def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> TaskResult:
     """Run gpu_machineset until the Machine `name` is replaced; return the last task."""
-    for _attempt in range(20):
+
+    def replaced() -> TaskResult | None:
         task = playbook.module("gpu_machineset", pool=pool, wait_timeout=60)
         assert not task.failed, task.result
-        if name not in [one["name"] for one in task["machines"]]:
-            return task
-    raise AssertionError(f"{name} is still there")
+        return None if name in [one["name"] for one in task["machines"]] else task
+
+    return until(replaced, f"the end of {name}")
 
 
 def foreign() -> Data:
