@@ -57,35 +57,6 @@ def test_an_upgrade_goes_from_node_to_node(
     assert "card-loader" not in accounts
 
 
-def test_each_step_that_fails_is_named_with_its_log(
-    cluster: Cluster, playbook: Playbook, cards: list[str]
-) -> None:
-    """Let pull, build and load fail: only the pods on the nodes say why, not the Module's status."""
-    kernel = must_get(cluster.client, "v1", "nodes", cards[0])["status"]["nodeInfo"]["kernelVersion"]
-    with trouble(cluster, "kmm_image_missing", image="quay.io/acme/none:1"):
-        mapping = {"literal": kernel, "container_image": "quay.io/acme/none:1"}
-        pulled = playbook.module("special_resource", **options(kmm={"kernel_mappings": [mapping]}))
-    assert pulled["code"] == "GPU-IMAGE"
-    assert "manifest unknown" in pulled["msg"]
-    with trouble(
-        cluster, "kmm_build_fails", text="card.c:12: error: implicit declaration of function 'get_user_pages'"
-    ):
-        built = {
-            "literal": kernel,
-            "container_image": "quay.io/acme/built:1",
-            "build": {"dockerfile": "FROM dtk"},
-        }
-        broken = playbook.module("special_resource", **options(kmm={"kernel_mappings": [built]}))
-    assert broken["code"] == "GPU-KMM-BUILD"
-    assert any("implicit declaration" in line for line in broken["evidence"])
-    with trouble(cluster, "kmm_worker_fails", node=cards[0]):
-        unsigned = playbook.module("special_resource", **options())
-    assert unsigned["code"] == "GPU-DRV-SIGN"
-    assert (cards[0] in unsigned["msg"], "kmm.sign" in unsigned["remedy"]) == (True, True)
-    healed = playbook.module("special_resource", **options())
-    assert not healed.failed, healed.result
-
-
 def signing(key: str = "it-key") -> Data:
     return {"key_secret": key, "cert_secret": "it-cert", "files_to_sign": ["/opt/lib/modules/*/card.ko"]}
 
@@ -113,3 +84,32 @@ def test_what_cannot_work_is_found_before_anything_is_written(
     assert "kmm.sign.files_to_sign is missing" in nothing["msg"]
     source = playbook.module("special_resource", **options(kmm={"sign": signing()}))
     assert "kmm.kernel_mappings[0] has sign, and neither build nor sign.unsigned_image" in source["msg"]
+
+
+def test_each_step_that_fails_is_named_with_its_log(
+    cluster: Cluster, playbook: Playbook, cards: list[str]
+) -> None:
+    """Let pull, build and load fail: only the pods on the nodes say why, not the Module's status."""
+    kernel = must_get(cluster.client, "v1", "nodes", cards[0])["status"]["nodeInfo"]["kernelVersion"]
+    with trouble(cluster, "kmm_image_missing", image="quay.io/acme/none:1"):
+        mapping = {"literal": kernel, "container_image": "quay.io/acme/none:1"}
+        pulled = playbook.module("special_resource", **options(kmm={"kernel_mappings": [mapping]}))
+    assert pulled["code"] == "GPU-IMAGE"
+    assert "manifest unknown" in pulled["msg"]
+    with trouble(
+        cluster, "kmm_build_fails", text="card.c:12: error: implicit declaration of function 'get_user_pages'"
+    ):
+        built = {
+            "literal": kernel,
+            "container_image": "quay.io/acme/built:1",
+            "build": {"dockerfile": "FROM dtk"},
+        }
+        broken = playbook.module("special_resource", **options(kmm={"kernel_mappings": [built]}))
+    assert broken["code"] == "GPU-KMM-BUILD"
+    assert any("implicit declaration" in line for line in broken["evidence"])
+    with trouble(cluster, "kmm_worker_fails", node=cards[0]):
+        unsigned = playbook.module("special_resource", **options())
+    assert unsigned["code"] == "GPU-DRV-SIGN"
+    assert (cards[0] in unsigned["msg"], "kmm.sign" in unsigned["remedy"]) == (True, True)
+    healed = playbook.module("special_resource", **options())
+    assert not healed.failed, healed.result

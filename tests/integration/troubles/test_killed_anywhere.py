@@ -58,6 +58,7 @@ ENABLED: t.Final = (
     # A run asks for everything before it waits: the writes follow one another within a second or two.
     Point("(create|patch) machinesets.machine.openshift.io", slow=MACHINES_ARE_SLOW),
     Point(APPROVED),
+    Point("(create|patch) nodefeaturediscoveries.nfd.openshift.io"),
     Point("(create|patch) clusterpolicies.nvidia.com", gone=("nvidia.com/v1", "clusterpolicies", None)),
     Point("(create|patch) resourcequotas", 1, DRIVER_IS_SLOW, ("v1", "resourcequotas", "team-a")),
     Point("create pods", gone=("v1", "configmaps", "gpu-validation")),
