@@ -168,8 +168,8 @@ def of(
         role, _space, state = part.partition(" ")
         if role in left_out:
             continue
-        for title, rows in TABLE.items():
-            if title == part or (title in details and _applies(title, role, state)):
+        for object_name, rows in TABLE.items():
+            if object_name == part or (object_name in details and _applies(object_name, role, state)):
                 _add(found, rows, places)
         if role in OPERATORS and _installs(role, state, details):
             rows = [
@@ -191,7 +191,9 @@ def by_place(playbook: str) -> dict[str, list[Need]]:
     The namespace of each right is its place. A place does not repeat the rights of the whole cluster.
     """
     parts = {part for listed in GRANTED.values() for part in listed}
-    details = {title for title in TABLE if " " in title} - parts - {*_NEVER.get(playbook, ())}
+    details = (
+        {object_name for object_name in TABLE if " " in object_name} - parts - {*_NEVER.get(playbook, ())}
+    )
     rights = of(playbook, details, {place: [place] for place in NAMESPACES}, ())
     every = [*rights.needed, *rights.useful]
     everywhere = {need for need in every if not need.namespace}
@@ -202,8 +204,8 @@ def by_place(playbook: str) -> dict[str, list[Need]]:
     return found
 
 
-def _applies(title: str, role: str, state: str) -> bool:
-    first, *more = title.split()
+def _applies(object_name: str, role: str, state: str) -> bool:
+    first, *more = object_name.split()
     return first == role and ("absent" in more) == bool(state)
 
 

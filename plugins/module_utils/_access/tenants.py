@@ -35,7 +35,7 @@ class Tenant(t.NamedTuple):
     priority_classes: tuple[str, ...] = ()
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return the name of its objects."""
         return f"accelerators-openshift-tenant-{self.name}"
 
@@ -66,7 +66,7 @@ def line(tenant: Tenant) -> str:
 
 
 def _metadata(tenant: Tenant, namespace: str) -> KubeObject:
-    return {"name": tenant.title, "namespace": namespace, "labels": {TENANT: tenant.name}}
+    return {"name": tenant.object_name, "namespace": namespace, "labels": {TENANT: tenant.name}}
 
 
 def _role(tenant: Tenant, namespace: str) -> KubeObject:
@@ -95,7 +95,7 @@ def _binding(tenant: Tenant, namespace: str) -> KubeObject:
         "apiVersion": f"{_GROUP}/v1",
         "kind": "RoleBinding",
         "metadata": _metadata(tenant, namespace),
-        "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": tenant.title},
+        "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": tenant.object_name},
         "subjects": [one.as_object() for one in tenant.subjects],
     }
 

@@ -41,33 +41,33 @@ def problems(content: t.Any, now: datetime.datetime) -> Lines:
         yield "the data files have no list such as controller_templates"
         return
     known = _lists(content)
-    for title, found in content.items():
-        if title not in KINDS:
-            yield f"{title}: is not one of {', '.join(KINDS)}"
+    for object_name, found in content.items():
+        if object_name not in KINDS:
+            yield f"{object_name}: is not one of {', '.join(KINDS)}"
         elif not isinstance(found, list):
-            yield f"{title}: has to be a list"
+            yield f"{object_name}: has to be a list"
         else:
-            yield from _of_list(title, found, known)
+            yield from _of_list(object_name, found, known)
     for number, entry in enumerate(known["controller_schedules"]):
         yield from _of_schedule(entry, f"controller_schedules[{number}]", known, now)
 
 
 def _lists(content: Data) -> Content:
     """Return every known list with what is readable of its entries; an empty one for what is not there."""
-    found = {title: content.get(title) for title in KINDS}
+    found = {object_name: content.get(object_name) for object_name in KINDS}
     return {
-        title: list(map(forms.readable, entries)) if isinstance(entries, list) else []
-        for title, entries in found.items()
+        object_name: list(map(forms.readable, entries)) if isinstance(entries, list) else []
+        for object_name, entries in found.items()
     }
 
 
-def _of_list(title: str, written: t.Sequence[t.Any], content: Content) -> Lines:
+def _of_list(object_name: str, written: t.Sequence[t.Any], content: Content) -> Lines:
     seen: set[tuple[str, str]] = set()
-    for number, entry in enumerate(content[title]):
-        path = f"{title}[{number}]"
-        yield from _of_entry(written[number], KINDS[title], path, content)
+    for number, entry in enumerate(content[object_name]):
+        path = f"{object_name}[{number}]"
+        yield from _of_entry(written[number], KINDS[object_name], path, content)
         # A host is unique in its inventory, a label in its organisation.
-        within = {"controller_hosts": "inventory", "controller_labels": "organization"}.get(title, "")
+        within = {"controller_hosts": "inventory", "controller_labels": "organization"}.get(object_name, "")
         identity = (str(entry.get("name")), str(entry.get(within)))
         if identity in seen:
             yield f"{path}.name: another entry has the name {entry.get('name')}"
@@ -76,9 +76,9 @@ def _of_list(title: str, written: t.Sequence[t.Any], content: Content) -> Lines:
             yield from surveys.problems(entry["survey_spec"], f"{path}.survey_spec")
         if entry.get("survey_enabled") and "survey_spec" not in entry:
             yield f"{path}.survey_enabled: there is no survey_spec"
-        yield from _secrets(title, entry, path, content)
-        if title in _OWN:
-            yield from _OWN[title](entry, path, content)
+        yield from _secrets(object_name, entry, path, content)
+        if object_name in _OWN:
+            yield from _OWN[object_name](entry, path, content)
 
 
 def _of_entry(written: t.Any, kind: Kind, path: str, content: Content) -> Lines:
@@ -102,14 +102,14 @@ def _of_entry(written: t.Any, kind: Kind, path: str, content: Content) -> Lines:
                 yield f"{place}: {other} has no entry {name}"
 
 
-def _secrets(title: str, entry: Data, path: str, content: Content) -> Lines:
+def _secrets(object_name: str, entry: Data, path: str, content: Content) -> Lines:
     """Yield each secret that stands in the data: secrets belong into AWX or into its secret manager."""
-    if title == "controller_credentials":
+    if object_name == "controller_credentials":
         hidden = {str(field.get("id")) for field in _fields(entry, content) if field.get("secret")}
         for key, value in (entry.get("inputs") or {}).items():
             if value and (key in hidden or _SECRET.search(str(key))):
                 yield f"{path}.inputs.{key}: is a secret; leave it out, and set it in AWX"
-    if title == "controller_notifications":
+    if object_name == "controller_notifications":
         found = entry.get("notification_configuration") or {}
         headers = found.get("headers")
         for key, value in {**found, **(headers if isinstance(headers, dict) else {})}.items():

@@ -92,10 +92,10 @@ def problems(entry: Data, path: str) -> Lines:
 
 
 def _settings(known: Data, given: Data, path: str) -> Lines:
-    for title, form in known.items():
-        key = title.strip("[]")
+    for object_name, form in known.items():
+        key = object_name.strip("[]")
         if key not in given:
-            if key == title:
+            if key == object_name:
                 how = f'; write {key}: "" and set it in AWX' if form == "a secret" else ""
                 yield f"{path}.{key}: is missing{how}"
             continue

@@ -30,7 +30,7 @@ class Foreign(t.NamedTuple):
     differs: one map for each differing field: path (such as C(spec.driver.version)), asked, live.
     """
 
-    title: str
+    object_name: str
     manager: str
     differs: list[dict[str, t.Any]]
 
@@ -42,7 +42,7 @@ class Foreign(t.NamedTuple):
         paths = [one["path"] for one in self.differs]
         shown = ", ".join(paths[:4]) + (f" and {len(paths) - 4} more" if len(paths) > 4 else "")
         return (
-            f"{self.title} was created by {self.manager} and was not changed (adopt: report). "
+            f"{self.object_name} was created by {self.manager} and was not changed (adopt: report). "
             f"These fields differ from the task: {shown}."
         )
 
@@ -59,21 +59,21 @@ class Foreign(t.NamedTuple):
         if causing:
             paths = ", ".join(one["path"] for one in causing)
             error.remedy = (
-                f"Set {taking(self.title)} to let this task change {paths} of {self.title}, "
+                f"Set {taking(self.object_name)} to let this task change {paths} of {self.object_name}, "
                 f"or change it in {self.manager}."
             )
 
 
-def taking(title: str) -> str:
-    """Return the setting that lets a task change a foreign object. title: its kind and name."""
-    role = _ROLES.get(title.partition(" ")[0])
+def taking(object_name: str) -> str:
+    """Return the setting that lets a task change a foreign object. object_name: its kind and name."""
+    role = _ROLES.get(object_name.partition(" ")[0])
     return f"{role}_adopt: take (module option adopt)" if role else "adopt: take"
 
 
-def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], title: str) -> Foreign:
+def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], object_name: str) -> Foreign:
     """Return the foreign object with each field of its spec that differs from the wanted spec."""
     spec = live.get("spec") or {}
-    return Foreign(title, keeper(live), list(_leaves(difference(wanted, spec), spec, "spec")))
+    return Foreign(object_name, keeper(live), list(_leaves(difference(wanted, spec), spec, "spec")))
 
 
 def difference(wanted: t.Mapping[str, t.Any], live: t.Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -16,10 +16,10 @@ def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:
     return any(owner["uid"] in uids for owner in obj["metadata"].get("ownerReferences") or [])
 
 
-def is_made_by(obj: KubeObject, kind: str, title: str = "") -> bool:
+def is_made_by(obj: KubeObject, kind: str, object_name: str = "") -> bool:
     """Return True if an owner of the object is of this kind, and has this name unless it is empty."""
     owners = obj["metadata"].get("ownerReferences") or []
-    return any(one["kind"] == kind and title in ("", one["name"]) for one in owners)
+    return any(one["kind"] == kind and object_name in ("", one["name"]) for one in owners)
 
 
 def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
@@ -29,8 +29,8 @@ def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
 class Gone:
     """A judge that is ready when the DaemonSets and their pods are deleted."""
 
-    def __init__(self, title: str, daemonsets: t.Iterable[KubeObject]) -> None:
-        self._title = title
+    def __init__(self, object_name: str, daemonsets: t.Iterable[KubeObject]) -> None:
+        self._title = object_name
         self._uids = {one["metadata"]["uid"] for one in daemonsets}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

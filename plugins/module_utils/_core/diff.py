@@ -130,7 +130,7 @@ def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
     return view
 
 
-def title(obj: Object) -> str:
+def object_name(obj: Object) -> str:
     """Return kind, namespace and name: `ConfigMap default/example`."""
     metadata = obj.get("metadata", {})
     place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
@@ -141,7 +141,7 @@ class Written(t.Protocol):
     """One write that the Api recorded."""
 
     @property
-    def title(self) -> str: ...
+    def object_name(self) -> str: ...
     @property
     def before(self) -> KubeObject: ...
     @property
@@ -158,23 +158,26 @@ def foreseen(
     """
     ends: dict[str, tuple[KubeObject, KubeObject]] = {}
     for one in changes:
-        first = ends[one.title][0] if one.title in ends else one.before
-        ends[one.title] = (first, one.after)
+        first = ends[one.object_name][0] if one.object_name in ends else one.before
+        ends[one.object_name] = (first, one.after)
     found = [
-        _entry(title, before, after) | ({"unchecked": unchecked[title]} if title in unchecked else {})
-        for title, (before, after) in ends.items()
+        _entry(object_name, before, after)
+        | ({"unchecked": unchecked[object_name]} if object_name in unchecked else {})
+        for object_name, (before, after) in ends.items()
     ]
     return found + [
-        {"action": KEEP, "object": title, "fields": []} for title in dict.fromkeys(kept) if title not in ends
+        {"action": KEEP, "object": object_name, "fields": []}
+        for object_name in dict.fromkeys(kept)
+        if object_name not in ends
     ]
 
 
-def _entry(title: str, before: KubeObject, after: KubeObject) -> dict[str, t.Any]:
+def _entry(object_name: str, before: KubeObject, after: KubeObject) -> dict[str, t.Any]:
     if not before or not after:
-        return {"action": DELETE if before else CREATE, "object": title, "fields": []}
+        return {"action": DELETE if before else CREATE, "object": object_name, "fields": []}
     return {
         "action": CHANGE,
-        "object": title,
+        "object": object_name,
         "fields": [path for path, _live, _wanted in differing(before, after)],
     }
 

@@ -191,9 +191,9 @@ def _owns(fields: t.Mapping[str, t.Any], path: tuple[str, ...]) -> bool:
     return True
 
 
-def refuse(found: t.Sequence[Conflict], title: str, remedy: str) -> None:
+def refuse(found: t.Sequence[Conflict], object_name: str, remedy: str) -> None:
     """Raise ConflictError (API-CONFLICT) that names each field, both values and the manager."""
     if found:
         lines = [one.line for one in found]
-        message = f"{title}: {'; '.join(lines[:5])}. Nothing was changed."
+        message = f"{object_name}: {'; '.join(lines[:5])}. Nothing was changed."
         raise ConflictError("API-CONFLICT", message, remedy, status=409, evidence=lines)

@@ -79,7 +79,10 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
         yield _finding(step, pool, REFUSED, _object_of(step, pool), message=_message(part))
         return
     keepers = {one["before_header"]: str(one.get("manager") or "") for one in part.get("diff") or []}
-    found = [_of_change(step, pool, title, *ends, keepers[title]) for title, ends in _changes(part).items()]
+    found = [
+        _of_change(step, pool, object_name, *ends, keepers[object_name])
+        for object_name, ends in _changes(part).items()
+    ]
     found = [one for one in found if one is not None]
     yield from t.cast("list[JsonObject]", found)
     yield from _of_machines(step, pool, part.get("drift") or [])
@@ -88,26 +91,26 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
 
 
 def _changes(part: JsonObject) -> dict[str, tuple[JsonObject, JsonObject]]:
-    """Return the object's first and last state for each title."""
+    """Return the object's first and last state for each object_name."""
     ends: dict[str, tuple[JsonObject, JsonObject]] = {}
     for one in part.get("diff") or []:
-        title = one["before_header"]
-        ends[title] = (ends[title][0] if title in ends else one["before"], one["after"])
+        object_name = one["before_header"]
+        ends[object_name] = (ends[object_name][0] if object_name in ends else one["before"], one["after"])
     return ends
 
 
 def _of_change(
-    step: str, pool: str, title: str, before: JsonObject, after: JsonObject, keeper: str
+    step: str, pool: str, object_name: str, before: JsonObject, after: JsonObject, keeper: str
 ) -> JsonObject | None:
     """Return the finding of one object that a run would write.
 
     None if it would only add our label and notes, or if the write only serves another difference. keeper: the
     tool that keeps the object, such as Argo CD, or "".
     """
-    if not after and title.startswith(_GOING):
+    if not after and object_name.startswith(_GOING):
         return None
     if not before or not after:
-        return _finding(step, pool, SURPLUS if before else MISSING, title)
+        return _finding(step, pool, SURPLUS if before else MISSING, object_name)
     is_foreign = has_label(after) and not has_label(before)
     if is_foreign:
         notes = (after.get("metadata") or {}).get("annotations") or {}
@@ -115,7 +118,7 @@ def _of_change(
         marks = {"labels": MANAGED_BY, **({"annotations": ours} if ours else {})}
         before = merge(before, {"metadata": marks})
     fields = [_field(*one) for one in differing(before, after) if one[0] not in _ON_THE_WAY]
-    return _finding(step, pool, CHANGED, title, fields, keeper=keeper) if fields else None
+    return _finding(step, pool, CHANGED, object_name, fields, keeper=keeper) if fields else None
 
 
 def _of_machines(step: str, pool: str, drift: t.Iterable[JsonObject]) -> t.Iterator[JsonObject]:
@@ -159,7 +162,7 @@ def _finding(
     step: str,
     pool: str,
     kind: str,
-    title: str,
+    object_name: str,
     fields: t.Sequence[JsonObject] = (),
     message: str = "",
     more: str = "",
@@ -176,7 +179,7 @@ def _finding(
         "pool": pool,
         "step": step,
         "kind": kind,
-        "object": title,
+        "object": object_name,
         "fields": list(fields),
         "message": message,
         "manager": keeper,
@@ -188,9 +191,9 @@ def _kept(findings: t.Iterable[JsonObject]) -> list[str]:
     """Return what to do about the objects that another tool keeps: it would undo the change of a run."""
     found = {one["object"]: one["manager"] for one in findings if one["manager"]}
     return [
-        f"{title} is kept by {keeper}: change it there (in Git), or set the variables of the roles to its "
-        f"values. {keeper} would undo what a run changes."
-        for title, keeper in found.items()
+        f"{object_name} is kept by {keeper}: change it there (in Git), or set the variables of the roles to "
+        f"its values. {keeper} would undo what a run changes."
+        for object_name, keeper in found.items()
     ]
 
 

@@ -27,8 +27,8 @@ def refuse_conflicts(live: KubeObject | None, wanted: KubeObject, adopt: str) ->
     The message has the old value, the new value and the manager of each field.
     """
     if live is not None and adopt != "take":
-        title = f"{wanted['kind']} {wanted['metadata']['name']}"
-        fields.refuse(fields.conflicts(live, wanted.get("spec") or {}), title, _TAKE)
+        object_name = f"{wanted['kind']} {wanted['metadata']['name']}"
+        fields.refuse(fields.conflicts(live, wanted.get("spec") or {}), object_name, _TAKE)
 
 
 def live_object(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:
@@ -100,7 +100,7 @@ def remove(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
     held = daemon_sets.of_owner(api.list(known("DaemonSet"), namespace), live["metadata"]["uid"])
     deleted = api.delete(kind, name, namespace, owned_only)
     if deleted and held:
-        title = f"{kind.kind} {name}"
+        object_name = f"{kind.kind} {name}"
         queries = {"daemonsets": Query(known("DaemonSet"), namespace), "pods": Query(known("Pod"), namespace)}
-        api.wait(queries, daemon_sets.Gone(title, held), f"{title} leaves")
+        api.wait(queries, daemon_sets.Gone(object_name, held), f"{object_name} leaves")
     return deleted

@@ -169,8 +169,8 @@ def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
     if diff and api.changes:
         found["diff"] = [
             {
-                "before_header": one.title,
-                "after_header": one.title,
+                "before_header": one.object_name,
+                "after_header": one.object_name,
                 "before": one.before,
                 "after": one.after,
                 **({"manager": one.manager} if one.manager else {}),

@@ -42,7 +42,7 @@ class Ending:
     devices: tuple[str, ...]
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return namespace/name of the pod."""
         return f"{self.namespace}/{self.pod}"
 
@@ -50,7 +50,7 @@ class Ending:
     def line(self) -> str:
         """Return node, pod, controller and devices as one line."""
         by = f" of {self.owner}" if self.owner else ""
-        return f"{self.node}: pod {self.title}{by}: {', '.join(self.devices) or 'no device'}"
+        return f"{self.node}: pod {self.object_name}{by}: {', '.join(self.devices) or 'no device'}"
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ def end_of_lasting(pod: KubeObject) -> str:
     """Return the remedy that ends a pod which no drain ends."""
     space, node, why = pod["metadata"]["namespace"], drain.node_of(pod), lasting(pod)
     if why == "static":
-        title = pod["metadata"]["name"].removesuffix(f"-{node}")
-        command = f"oc debug node/{node} -- chroot /host grep -l {title} -r /etc/kubernetes/manifests"
+        object_name = pod["metadata"]["name"].removesuffix(f"-{node}")
+        command = f"oc debug node/{node} -- chroot /host grep -l {object_name} -r /etc/kubernetes/manifests"
         return f"Run `{command}`, and move that file away: this ends the pod."
     nowhere = '{"spec":{"template":{"spec":{"nodeSelector":{"gpu-driver-change":"done"}}}}}'
     command = f"oc patch daemonset {why.rpartition(' ')[2]} -n {space} --type merge -p '{nowhere}'"
@@ -268,7 +268,7 @@ def refusal(impacts: t.Sequence[Impact], code: str, so_far: str = "Nothing was c
     so_far: a sentence that says what the task has changed.
     """
     pods = list(dict.fromkeys(one for impact in impacts for one in impact.endings))
-    named = [f"{one.title} on {one.node}" for one in pods]
+    named = [f"{one.object_name} on {one.node}" for one in pods]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
     message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. {so_far}"
     return AcceleratorError(code, message, REMEDY, lines(impacts), facts={"ends": as_result(impacts)})
@@ -286,7 +286,7 @@ def refuse_kept(
     if not wrong:
         return None
     nodes = ", ".join(sorted({one.ending.node for one in wrong}))
-    named = [f"{one.ending.title} on {one.ending.node} ({one.why})" for one in wrong]
+    named = [f"{one.ending.object_name} on {one.ending.node} ({one.why})" for one in wrong]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
     message = (
         f"The GPU operator's upgrade controller cannot delete {number_of(len(wrong), 'pod')} with GPUs: "

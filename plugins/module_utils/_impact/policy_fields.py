@@ -397,10 +397,10 @@ def _workloads(live: KubeObject, after: KubeObject, changes: t.Mapping[str, t.An
         for key in keys
         if before.get(key) != then.get(key)
     ]
-    title = f"{', '.join(said)} of {_title(after)}"
+    object_name = f"{', '.join(said)} of {_title(after)}"
     asked = [
         Question(
-            f"{title} takes {operands} off",
+            f"{object_name} takes {operands} off",
             OPERATOR,
             _ALL,
             order=_AT_ONCE,
@@ -410,7 +410,9 @@ def _workloads(live: KubeObject, after: KubeObject, changes: t.Mapping[str, t.An
     ]
     # Which workload the operator gives nodes without the label is a variable of its process, which two of
     # its controllers share; and nodes whose driver upgrade is under way stay as they are.
-    why = f"{title} switches the upgrade of drivers, and which operands run on nodes without {_WORKLOAD}"
+    why = (
+        f"{object_name} switches the upgrade of drivers, and which operands run on nodes without {_WORKLOAD}"
+    )
     switches = bool(before.get("enabled")) != bool(then.get("enabled"))
     selector = f"{_ALL},!{_WORKLOAD}"
     may = Question(why, OPERATOR, selector, is_certain=False, reaches=_staying(before, then))

@@ -39,7 +39,7 @@ def delete(
     if live is None:
         return False
     if owned_only and not owned(live):
-        session.warn(f"{diff.title(live)} was not created by this collection and stays.")
+        session.warn(f"{diff.object_name(live)} was not created by this collection and stays.")
         return False
     options, dry_run = _options(session, live, grace, orphan), session.check_mode
     try:
@@ -52,7 +52,7 @@ def delete(
             return delete(session, kind, name, namespace, owned_only, wait, grace, orphan)
         if now is not None and "deletionTimestamp" not in now["metadata"]:
             raise
-    session.changes.append(Change(diff.title(live), diff.owned_view(live, _shown_of_deleted(live)), {}))
+    session.changes.append(Change(diff.object_name(live), diff.owned_view(live, _shown_of_deleted(live)), {}))
     if wait:
         wait_gone(session, kind, live)
     return True
@@ -91,7 +91,7 @@ def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
         if not left:
             return ready("Gone", "deleted")
         finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
-        text = text_of("WAIT-DELETE", object=diff.title(deleted), finalizers=finalizers)
+        text = text_of("WAIT-DELETE", object=diff.object_name(deleted), finalizers=finalizers)
         return pending("Deleting", **text._asdict())
 
     return judge

@@ -38,7 +38,7 @@ class Change(t.NamedTuple):
     manager: the tool that keeps the object too, such as Argo CD, or empty.
     """
 
-    title: str
+    object_name: str
     before: KubeObject
     after: KubeObject
     manager: str = ""
@@ -127,7 +127,7 @@ class Session:
 
     check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
     progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
-    unchecked: title of an object that the server could not check in check mode, to the reason.
+    unchecked: kind and name of an object that the server could not check in check mode, to the reason.
     waited: seconds that waits have taken. seen: lists for the next wait. discovery: kinds outside the table.
     guard: whether the task may write. run: what the task belongs to.
     """

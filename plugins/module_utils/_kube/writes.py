@@ -31,7 +31,7 @@ def apply(
     except KindNotServedError as exc:
         if not session.check_mode:
             raise
-        session.unchecked[diff.title(wanted)] = exc.message
+        session.unchecked[diff.object_name(wanted)] = exc.message
         return _record(session, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
@@ -41,7 +41,7 @@ def apply(
         is_kept = diff.covers(live, wanted) and not diff.has_stale_fields(fields, wanted)
         outcome = live if is_kept else send_apply(session, kind, wanted, force, dry_run=True)
         if is_kept or diff.same(outcome, live):
-            session.kept.append(diff.title(live))
+            session.kept.append(diff.object_name(live))
             return live
     if not session.check_mode:
         outcome = send_apply(session, kind, wanted, force, dry_run=False, creates=live is None)
@@ -62,7 +62,7 @@ def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
-            session.unchecked[diff.title(wanted)] = f"Namespace {namespace} does not exist yet."
+            session.unchecked[diff.object_name(wanted)] = f"Namespace {namespace} does not exist yet."
             return wanted
         raise
 
@@ -170,17 +170,17 @@ def _unknown_fields(session: Session, warnings: t.Iterable[str]) -> list[str]:
     return unknown
 
 
-def _unknown_error(title: str, unknown: list[str], is_stored: bool) -> ApiError:
+def _unknown_error(object_name: str, unknown: list[str], is_stored: bool) -> ApiError:
     stored = "; the rest has been stored" if is_stored else ""
     return ApiError(
-        "API-UNKNOWN-FIELD", object=title, unknown_fields=", ".join(unknown), also=stored, status=400
+        "API-UNKNOWN-FIELD", object=object_name, unknown_fields=", ".join(unknown), also=stored, status=400
     )
 
 
 def kind_of(session: Session, manifest: KubeObject) -> Kind:
     kind = reads.resolve(session, manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
-        raise InputError("INPUT-NAMESPACE", object=diff.title(manifest), resource=kind.resource)
+        raise InputError("INPUT-NAMESPACE", object=diff.object_name(manifest), resource=kind.resource)
     return kind
 
 
@@ -188,5 +188,5 @@ def _record(
     session: Session, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
 ) -> KubeObject:
     views = diff.owned_view(before, shape), diff.owned_view(after, shape)
-    session.changes.append(Change(diff.title(after), *views, other_manager(before) if before else ""))
+    session.changes.append(Change(diff.object_name(after), *views, other_manager(before) if before else ""))
     return after

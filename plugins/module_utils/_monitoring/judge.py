@@ -31,11 +31,11 @@ def exporting(found: KubeObject | None) -> KubeObject:
         remedy = "Run `ansible-playbook playbooks/enable_gpus.yml` first."
         raise AcceleratorError("MON-NO-STACK", message, remedy)
     if _exporter(found).get("enabled") is False:
-        raise AcceleratorError("MON-NO-EXPORTER", policy=title(found))
+        raise AcceleratorError("MON-NO-EXPORTER", policy=object_name(found))
     return found
 
 
-def title(obj: KubeObject) -> str:
+def object_name(obj: KubeObject) -> str:
     """Return kind and name."""
     return f"{obj['kind']} {name(obj)}"
 

@@ -33,14 +33,14 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     scraped = _scraped(api, params)
     if other and judge.honours_labels(other):
         api.warn(
-            f"{judge.title(other)} has honorLabels: true, so the alert GpuIdle does not see which pod holds "
-            "a GPU. Set gpu_operator_spec: {dcgmExporter: {serviceMonitor: {honorLabels: false}}}."
+            f"{judge.object_name(other)} has honorLabels: true, so the alert GpuIdle does not see which pod "
+            "holds a GPU. Set gpu_operator_spec: {dcgmExporter: {serviceMonitor: {honorLabels: false}}}."
         )
     return {
         "monitoring": {
             "namespace": params["namespace"],
             "prometheus": params["prometheus"],
-            "stack": judge.title(found),
+            "stack": judge.object_name(found),
             "scraped_by": name(other) if other else manifest.NAME,
             "scraped": scraped,
             "alerts": [one.name for one in alerts],
@@ -144,8 +144,8 @@ def _collect(api: Api, found: KubeObject, adopt: str) -> list[dict[str, t.Any]]:
         return []
     if theirs and adopt != "take":
         api.warn(
-            f"{judge.title(found)} keeps the exporter's list {theirs}: alerts see only the metrics in it. "
-            "Set gpu_monitoring_adopt: take (module option adopt) to use the list of this collection."
+            f"{judge.object_name(found)} keeps the exporter's list {theirs}: alerts see only the metrics in "
+            "it. Set gpu_monitoring_adopt: take (module option adopt) to use the list of this collection."
         )
         return [{"path": "spec.dcgmExporter.config.name", "live": theirs, "asked": manifest.NAME}]
     _patch(api, found, manifest.NAME)

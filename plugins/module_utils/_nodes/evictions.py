@@ -49,7 +49,7 @@ def evict(api: Api, pod: KubeObject) -> str:
             raise problem
     # A pod that is gone after a try without an answer ended because of that try.
     if answer.status < 300 or (answer.repeated and not api.check_mode):
-        api.changes.append(Change(diff.title(pod), diff.owned_view(pod, _SHOWN), {}))
+        api.changes.append(Change(diff.object_name(pod), diff.owned_view(pod, _SHOWN), {}))
     return ""
 
 

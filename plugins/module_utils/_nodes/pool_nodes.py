@@ -69,13 +69,13 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
     """Return a pending entry for each node that is not Ready, and for each that lacks expected devices."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
-        title = name(node)
+        object_name = name(node)
         wanted = devices.expected(node, pool["expected"]) if pool.get("expected") else {}
         if not is_ready(node):
-            parts.append(at_node(title, "NotReady", *about_node("GPU-NODE-NOTREADY", node=title)))
+            parts.append(at_node(object_name, "NotReady", *about_node("GPU-NODE-NOTREADY", node=object_name)))
         if short := devices.short(node, wanted):
             what = f"offers {', '.join(short)}"
-            parts.append(at_node(title, "Allocatable", what, "GPU-ALLOC", _remedy(node)))
+            parts.append(at_node(object_name, "Allocatable", what, "GPU-ALLOC", _remedy(node)))
     return parts
 
 

@@ -66,10 +66,10 @@ def about_drivers(
     return questions(objects, _title(plan, running, name), changes)
 
 
-def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[str]) -> list[Question]:
+def questions(objects: t.Iterable[KubeObject], event: str, changes: t.Sequence[str]) -> list[Question]:
     """Return what to find out before an upgrade of the GPU operator.
 
-    objects: ClusterPolicies and NVIDIADrivers. title: what happens, as a clause. changes: what is known to
+    objects: ClusterPolicies and NVIDIADrivers. event: what happens, as a clause. changes: what is known to
     change in the drivers' templates; empty if nothing is known.
     """
     found = []
@@ -80,7 +80,7 @@ def questions(objects: t.Iterable[KubeObject], title: str, changes: t.Sequence[s
         if is_own and not driver.replaces_own(one):
             continue
         images = reaching(changes, one)
-        why = f"{title}: {', '.join(images) or _UNKNOWN}"
+        why = f"{event}: {', '.join(images) or _UNKNOWN}"
         selector = (one["spec"].get("nodeSelector") or {}) if is_own else {}
         rules = driver.upgrade_policy(one)
         found.append(
@@ -99,15 +99,15 @@ def ask_before_subscription(
     installed = str((live.get("status") or {}).get("installedCSV") or "")
     if installed in ("", target) or not leads_on(live, params) or diff.covers(live["spec"], wanted["spec"]):
         return
-    title = f"the Subscription leads from {installed} to {target}"
+    object_name = f"the Subscription leads from {installed} to {target}"
     asked: list[Question] = []
     if params["name"] == PACKAGE:
         policies = api.list_if_served(known("ClusterPolicy"))
-        asked = questions([*policies, *drivers(api, policies)], title, ())
+        asked = questions([*policies, *drivers(api, policies)], object_name, ())
     elif api.list_if_served(known("NicClusterPolicy")):
         asked = [
             Question(
-                f"{title}: {_UNKNOWN}",
+                f"{object_name}: {_UNKNOWN}",
                 driver.NIC_UPGRADE,
                 driver.NIC_NODES,
                 is_certain=False,

@@ -55,8 +55,8 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
     if live is not None and not owned(live):
         keeper = other_manager(live)
         by = f" but by {keeper}" if keeper else ""
-        title = live["metadata"]["name"]
-        api.warn(f"Subscription {title} was not created by this collection{by}; the operator stays.")
+        object_name = live["metadata"]["name"]
+        api.warn(f"Subscription {object_name} was not created by this collection{by}; the operator stays.")
         return
     doomed = removal.csvs(live, home, found, name)
     crds = (

@@ -39,8 +39,8 @@ class _Options(BusyParams):
     gpu_models: t.NotRequired[list[str]]
 
 
-class _Params(_Options, LockParams, StateParams):
-    """The other options. grace: seconds for which a catalogue may be away."""
+class _TaskOptions(LockParams):
+    """The options of the whole task. grace: seconds for which a catalogue may be away."""
 
     until: t.Literal["foreseen", "requested", "approved", "installed"]
     grace: float
@@ -48,7 +48,7 @@ class _Params(_Options, LockParams, StateParams):
     remove_crds: bool
 
 
-class OperatorParams(_Params):
+class OperatorParams(_Options, _TaskOptions, StateParams):
     """The options of one operator."""
 
     name: str
@@ -63,7 +63,7 @@ class OperatorEntry(_Options):
     wait_timeout: int | None
 
 
-class OlmOperatorParams(_Params):
+class OlmOperatorParams(_Options, _TaskOptions, StateParams):
     """The options of olm_operator. operators: instead of name and namespace."""
 
     operators: list[OperatorEntry] | None
@@ -76,9 +76,8 @@ class Ask:
     """What the task asks for.
 
     catalog: name and namespace. csv: exactly this CSV. path: CSVs that an upgrade may pass. head: newest CSV
-    of the
-    channel. modes: supported install modes. allowed: patterns of other CSVs. held: all CSVs of the channel.
-    leading: other channels that have the wanted CSV. approval: Automatic if OLM approves all plans itself.
+    of the channel. modes: supported install modes. allowed: patterns of other CSVs. held: all CSVs of the
+    channel. leading: other channels that have the wanted CSV. approval: Automatic if OLM approves all plans itself.
     """
 
     package: str

@@ -47,14 +47,14 @@ class CrdChange(t.NamedTuple):
 
 def between(live: KubeObject | None, planned: KubeObject) -> CrdChange | None:
     """Return what the plan changes in one CRD; None if it takes nothing away and adds no version."""
-    title = name(planned)
+    object_name = name(planned)
     if live is None:
-        return CrdChange(title, is_new=True)
+        return CrdChange(object_name, is_new=True)
     before, after = _versions(live), _versions(planned)
     served, stays = _served(before), _served(after)
     stored = (live.get("status") or {}).get("storedVersions") or []
     found = CrdChange(
-        title,
+        object_name,
         added=tuple(sorted(stays - served)),
         removed=tuple(sorted(served - stays)),
         lost=tuple(sorted(set(map(str, stored)) - set(after))),
@@ -64,7 +64,7 @@ def between(live: KubeObject | None, planned: KubeObject) -> CrdChange | None:
             for path in _missing(_schema(before[version]), _schema(after[version]))
         ),
     )
-    return found if found != CrdChange(title) else None
+    return found if found != CrdChange(object_name) else None
 
 
 def refuse_lost(changes: t.Iterable[CrdChange], plan: str) -> None:
@@ -87,7 +87,7 @@ def _versions(crd: KubeObject) -> dict[str, KubeObject]:
 
 
 def _served(versions: t.Mapping[str, KubeObject]) -> set[str]:
-    return {title for title, one in versions.items() if one.get("served")}
+    return {object_name for object_name, one in versions.items() if one.get("served")}
 
 
 def _schema(version: KubeObject) -> KubeObject:

@@ -38,13 +38,13 @@ def questions(
     package = csv.partition(".")[0]
     if running is None or package not in (order.GPU, order.NETWORK):
         return []
-    title = f"the upgrade leads from {running['metadata']['name']} to {csv}"
+    object_name = f"the upgrade leads from {running['metadata']['name']} to {csv}"
     if package == order.GPU:
         changes = [one for one in image_changes(running, offer, csv) if one not in kept]
-        return busy.questions(policies, title, changes)
+        return busy.questions(policies, object_name, changes)
     if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
         return []
-    why = f"{title}, and the catalogue does not show what changes"
+    why = f"{object_name}, and the catalogue does not show what changes"
     return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
 
 

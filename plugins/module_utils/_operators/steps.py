@@ -89,7 +89,7 @@ def _go(api: Api, job: Job, stop: Stop, params: OperatorUpgradeParams) -> None:
 
 def _approvals(api: Api) -> int:
     """Return how many InstallPlans the task has approved."""
-    return sum(one.title.startswith("InstallPlan ") for one in api.changes)
+    return sum(one.object_name.startswith("InstallPlan ") for one in api.changes)
 
 
 def _review(

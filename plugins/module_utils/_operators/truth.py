@@ -146,9 +146,9 @@ def _pool(label: str, count: int) -> list[StackPool]:
     return [{"name": "all", "node_selector": {label: "true"}, "min_nodes": count}] if count else []
 
 
-def _params(title: str, namespace: str, pools: list[StackPool]) -> LookParams:
+def _params(object_name: str, namespace: str, pools: list[StackPool]) -> LookParams:
     return {
-        "name": title,
+        "name": object_name,
         "namespace": namespace,
         "pools": pools,
         "settle": 0.0,

@@ -35,7 +35,7 @@ def is_spare(pod: KubeObject) -> bool:
     return LABEL in (pod["metadata"].get("labels") or {})
 
 
-def title(pool: str) -> str:
+def object_name(pool: str) -> str:
     """Return the name of the pool's Deployment."""
     return _PREFIX + pool
 
@@ -46,7 +46,7 @@ def build(pool: Partition, place: str, image: str) -> KubeObject:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": title(pool.name), "namespace": place, "labels": pool_label(pool.name)},
+        "metadata": {"name": object_name(pool.name), "namespace": place, "labels": pool_label(pool.name)},
         "spec": {
             "replicas": pool.spare,
             "revisionHistoryLimit": 0,
@@ -86,12 +86,12 @@ def _pod(pool: Partition, image: str) -> KubeObject:
 
 def ours(live: t.Iterable[KubeObject]) -> dict[str, KubeObject]:
     """Return the Deployments of placeholder pods that this collection made, by pool."""
-    return {pool_of(one): one for one in live if owned(one) and name(one) == title(pool_of(one))}
+    return {pool_of(one): one for one in live if owned(one) and name(one) == object_name(pool_of(one))}
 
 
 def refuse_foreign(live: t.Iterable[KubeObject], pools: t.Iterable[Partition]) -> None:
     """Raise AcceleratorError if a Deployment of others has the name of one that a pool needs."""
-    wanted = {title(one.name) for one in pools if one.spare}
+    wanted = {object_name(one.name) for one in pools if one.spare}
     for one in live:
         if name(one) in wanted and not owned(one):
             place = one["metadata"]["namespace"]

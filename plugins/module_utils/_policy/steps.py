@@ -68,7 +68,7 @@ def _keep_spare(
         found[one.name] = api.apply(manifest, live=mine.get(one.name))
     for one in pools:
         if not one.spare and one.name in mine:
-            api.delete(DEPLOYMENT, spare.title(one.name), place)
+            api.delete(DEPLOYMENT, spare.object_name(one.name), place)
     return found
 
 

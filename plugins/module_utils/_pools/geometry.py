@@ -53,12 +53,12 @@ def renames(sharing: t.Mapping[str, t.Any]) -> bool:
 
 
 def mig_entries(
-    sharing: t.Mapping[str, t.Any], title: str, gpus: int, gpu: Gpu | None
+    sharing: t.Mapping[str, t.Any], kind: str, gpus: int, gpu: Gpu | None
 ) -> list[partitions.Entry]:
     """Return the MIG configuration of nodes; empty for whole GPUs. Raises GeometryError."""
     if MIG not in sharing:
         return []
-    return partitions.entries(sharing[MIG], partitions.Node(title, gpus, gpu))
+    return partitions.entries(sharing[MIG], partitions.Node(kind, gpus, gpu))
 
 
 def _settled(sharing: t.Mapping[str, t.Any]) -> JsonObject:

@@ -33,8 +33,8 @@ def of_policy(
             found.append({"object": f"ResourceQuota {place}/{name(one)}", "command": command})
     for one in filter(owned, priorities):
         if name(one) not in classes:
-            title, command = f"PriorityClass {name(one)}", _PRIORITY.format(name=name(one))
-            found.append({"object": title, "command": command})
+            leftover, command = f"PriorityClass {name(one)}", _PRIORITY.format(name=name(one))
+            found.append({"object": leftover, "command": command})
     return found
 
 

@@ -86,7 +86,7 @@ def refuse(one: Rotation, may_drop: bool) -> None:
     if one.dropped and not may_drop:
         registries = ", ".join(one.dropped)
         raise AcceleratorError(
-            "PULL-DROPS", secret=one.used.title, registries=registries, registry=one.dropped[0]
+            "PULL-DROPS", secret=one.used.object_name, registries=registries, registry=one.dropped[0]
         )
 
 
@@ -106,7 +106,7 @@ def owner(live: KubeObject) -> str:
 
 def _refuse_owner(used: Used, live: KubeObject) -> None:
     if by := owner(live):
-        raise AcceleratorError("PULL-OWNER", secret=used.title, owner=by)
+        raise AcceleratorError("PULL-OWNER", secret=used.object_name, owner=by)
 
 
 def _refuse_type(used: Used, live: KubeObject) -> None:
@@ -114,7 +114,7 @@ def _refuse_type(used: Used, live: KubeObject) -> None:
     if kind != docker_config.TYPE or live.get("immutable"):
         what = "is immutable" if live.get("immutable") else f"has the type {kind}, not {docker_config.TYPE}"
         raise AcceleratorError(
-            "PULL-TYPE", secret=used.title, why=what, name=used.name, namespace=used.namespace
+            "PULL-TYPE", secret=used.object_name, why=what, name=used.name, namespace=used.namespace
         )
 
 
@@ -136,5 +136,5 @@ def _refuse_registry(one: Rotation) -> None:
         registry = docker_config.host(lost[0])
         logins = ", ".join(sorted(one.after))
         raise AcceleratorError(
-            "PULL-REGISTRY", secret=one.used.title, registry=registry, image=lost[0], logins=logins
+            "PULL-REGISTRY", secret=one.used.object_name, registry=registry, image=lost[0], logins=logins
         )

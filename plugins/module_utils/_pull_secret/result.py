@@ -16,7 +16,7 @@ _WORDS: t.Final = {CREATE: "is created", REPLACE: "is replaced in place", KEEP: 
 
 def build(plan: t.Sequence[Rotation], answers: t.Mapping[str, Answers]) -> dict[str, t.Any]:
     """Return the keys of the module's result."""
-    rows = [(one, answers.get(one.used.title, {})) for one in plan]
+    rows = [(one, answers.get(one.used.object_name, {})) for one in plan]
     return {
         "pull_secrets": [_entry(one, found) for one, found in rows],
         "table": [line for one, found in rows for line in lines(one, found)],
@@ -29,7 +29,7 @@ def lines(one: Rotation, answers: Answers) -> list[str]:
     images = [f"  {answer.image}: {_said(answer)}" for answer in answers.values()]
     waiting = [f"  waits for its image, and tries again by itself: {', '.join(used.waiting)}"]
     return [
-        f"{used.title} {_WORDS[one.action]}: {', '.join(sorted(one.after))}",
+        f"{used.object_name} {_WORDS[one.action]}: {', '.join(sorted(one.after))}",
         *(f"  named by {field}" for field in used.fields),
         f"  used by {number_of(len(used.pods), 'pod')}, which all go on",
         *(waiting if used.waiting else []),

@@ -53,7 +53,7 @@ def ensure(api: Api, params: GpuPullSecretParams) -> dict[str, t.Any]:
         judge.refuse(one, params["drop"])
     answers = _verify(api, plan)
     for one in plan:
-        for line in result.lines(one, answers.get(one.used.title, {})):
+        for line in result.lines(one, answers.get(one.used.object_name, {})):
             api.progress(line)
     judge_answers(api, plan, answers)
     for one in plan:
@@ -66,12 +66,12 @@ def judge_answers(
 ) -> None:
     """Raise PULL-REFUSED if a registry refuses the new content; warn of images that nobody could look up."""
     for one in plan:
-        found = answers.get(one.used.title, {})
+        found = answers.get(one.used.object_name, {})
         if refused := [answer for answer in found.values() if answer.verdict == image.REFUSED]:
             raise AcceleratorError(
                 "PULL-REFUSED",
                 evidence=[f"{answer.image}: {answer.words}" for answer in refused],
-                secret=one.used.title,
+                secret=one.used.object_name,
                 image=refused[0].image,
                 answer=refused[0].words,
                 registry=docker_config.host(refused[0].image),
@@ -79,7 +79,7 @@ def judge_answers(
         unknown = [answer for answer in found.values() if answer.verdict != image.THERE]
         if unknown and not api.check_mode:
             api.warn(
-                f"{one.used.title}: it is not known whether the new pull secret can pull "
+                f"{one.used.object_name}: it is not known whether the new pull secret can pull "
                 f"{', '.join(answer.image for answer in unknown)} ({unknown[0].words})."
             )
 
@@ -159,7 +159,7 @@ def _verify(api: Api, plan: t.Sequence[Rotation]) -> dict[str, dict[str, image.A
         }
         found = _looked_up(api, place, images)
         for one in here:
-            answers[one.used.title] = {name: found[name] for name in one.used.images if name in found}
+            answers[one.used.object_name] = {name: found[name] for name in one.used.images if name in found}
     return answers
 
 
@@ -205,7 +205,7 @@ def _manifest(name: str, namespace: str, auths: Auths, labels: t.Mapping[str, st
 def _write(api: Api, one: Rotation) -> None:
     """Create or replace the Secret. The record of the change has the registries, and nothing else."""
     if one.action == judge.KEEP:
-        api.kept.append(one.used.title)
+        api.kept.append(one.used.object_name)
         return
     count = len(api.changes)
     if one.action == judge.CREATE:
@@ -215,4 +215,4 @@ def _write(api: Api, one: Rotation) -> None:
         api.merge_patch(_SECRET, one.used.name, one.used.namespace, {"data": docker_config.data(one.after)})
     before = {"registries": sorted(one.before), "content": "the old one"} if one.live else {}
     after = {"registries": sorted(one.after), "content": "the new one"}
-    api.changes[count:] = [Change(one.used.title, before, after)]
+    api.changes[count:] = [Change(one.used.object_name, before, after)]

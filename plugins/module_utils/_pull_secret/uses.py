@@ -38,22 +38,22 @@ class Used:
     images: tuple[str, ...] = ()
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return kind, namespace and name."""
         return f"Secret {self.namespace}/{self.name}"
 
 
 def named(kind: str, obj: KubeObject) -> list[Named]:
     """Return the fields of an object that name pull secrets, each as path and name of the Secret."""
-    title = f"{kind} {name(obj)}"
+    object_name = f"{kind} {name(obj)}"
     if kind == "ServiceAccount":
-        found = [(f"{title}: {_FIELD}", one) for one in _names(obj.get(_FIELD))]
+        found = [(f"{object_name}: {_FIELD}", one) for one in _names(obj.get(_FIELD))]
         return [one for one in found if not _OWN_REGISTRY.fullmatch(one[1])]
     spec = obj.get("spec") or {}
     repository = [spec.get("imageRepoSecret")] if kind == "Module" else []
     return [
-        *((f"{title}: spec.imageRepoSecret", one) for one in _names(repository)),
-        *((f"{title}: {path}", one) for path, one in _walk(spec, "spec")),
+        *((f"{object_name}: spec.imageRepoSecret", one) for one in _names(repository)),
+        *((f"{object_name}: {path}", one) for path, one in _walk(spec, "spec")),
     ]
 
 

@@ -77,7 +77,7 @@ def left(quota: KubeObject, keys: t.Collection[str]) -> dict[str, t.Any]:
     return {key: value for key, value in hard.items() if key not in keys}
 
 
-def title(quota: KubeObject) -> str:
+def object_name(quota: KubeObject) -> str:
     """Return namespace and name of a quota."""
     return f"ResourceQuota {quota['metadata']['namespace']}/{name(quota)}"
 
@@ -88,11 +88,11 @@ def told(quota: KubeObject, keys: t.Mapping[str, str]) -> str:
     hard = (quota.get("spec") or {}).get("hard") or {}
     if owned(quota):
         return (
-            f"{title(quota)} no longer limits {', '.join(keys)}: the queues of the namespace count these "
-            "devices. A pod without the label kueue.x-k8s.io/queue-name is not counted."
+            f"{object_name(quota)} no longer limits {', '.join(keys)}: the queues of the namespace count "
+            "these devices. A pod without the label kueue.x-k8s.io/queue-name is not counted."
         )
     return (
-        f"{title(quota)} limits {key} to {hard[key]}, and {reason}: it will refuse pods of Jobs that Kueue "
-        f"has admitted. Raise it, or run `oc delete resourcequota {name(quota)} -n "
+        f"{object_name(quota)} limits {key} to {hard[key]}, and {reason}: it will refuse pods of Jobs that "
+        f"Kueue has admitted. Raise it, or run `oc delete resourcequota {name(quota)} -n "
         f"{quota['metadata']['namespace']}`."
     )

@@ -79,10 +79,10 @@ def remove(api: Api, needed_by: t.Callable[[], list[str]]) -> list[str]:
     live = api.get(kind, kueue.CLUSTER) if kind else None
     if kind is None or live is None:
         return []
-    title = f"Kueue {kueue.CLUSTER}"
-    needs = needed_by() if owned(live) else [f"{title} (made by {keeper(live)})"]
+    object_name = f"Kueue {kueue.CLUSTER}"
+    needs = needed_by() if owned(live) else [f"{object_name} (made by {keeper(live)})"]
     if needs:
-        api.warn(f"{title} and its operator stay. They are needed by {', '.join(needs)}.")
+        api.warn(f"{object_name} and its operator stay. They are needed by {', '.join(needs)}.")
     else:
         api.delete(kind, kueue.CLUSTER)
     return needs

@@ -44,14 +44,14 @@ class Judge:
 def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
     """Return the verdict about one ClusterQueue. One that somebody stopped is as it should be."""
     active = conditions.find(live, "Active")
-    title = f"ClusterQueue {wanted.name}"
+    object_name = f"ClusterQueue {wanted.name}"
     if not active or active.get("observedGeneration", 0) < _generation(live):
-        message = f"Kueue has not looked at {title} yet."
+        message = f"Kueue has not looked at {object_name} yet."
         return pending("NotSeen", message, code=CODE, remedy=_REMEDY)
     if active["status"] == "True" or is_stopped(live):
         return ready("Active")
     reason = str(active.get("reason"))
-    message = f"{title} is not active ({reason}): {active.get('message')}"
+    message = f"{object_name} is not active ({reason}): {active.get('message')}"
     if reason == "FlavorNotFound":
         remedy = (
             f"Run `oc get resourceflavors.{kueue.GROUP}`, then run again: the task creates those of pools."
@@ -62,13 +62,13 @@ def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
 
 
 def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Readiness:
-    title = f"LocalQueue {space}/{wanted.local_queue}"
+    object_name = f"LocalQueue {space}/{wanted.local_queue}"
     own = (one for one in found if one["metadata"].get("namespace") == space)
     active = conditions.find(named(own, wanted.local_queue), "Active")
     if active.get("status") == "True":
         return ready("Active")
     text = str(active.get("message") or "Kueue has not looked at it yet")
-    return pending("LocalQueue", f"{title} is not active: {text}", code=CODE, remedy=_REMEDY)
+    return pending("LocalQueue", f"{object_name} is not active: {text}", code=CODE, remedy=_REMEDY)
 
 
 def _generation(live: KubeObject) -> int:
@@ -82,10 +82,10 @@ def is_stopped(live: KubeObject) -> bool:
 
 def stopped(live: KubeObject) -> str:
     """Return who stopped the ClusterQueue, and what lets it admit again."""
-    title, who = name(live), holder(live)
+    queue, who = name(live), holder(live)
     said = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
     again = (
-        f'oc patch clusterqueues.{kueue.GROUP} {title} --type merge -p \'{{"spec":{{"stopPolicy":"None"}}}}\''
+        f'oc patch clusterqueues.{kueue.GROUP} {queue} --type merge -p \'{{"spec":{{"stopPolicy":"None"}}}}\''
     )
     remedy = f"`{again}` lets it admit again."
     if who.startswith(upgrade.WHY):
@@ -93,7 +93,7 @@ def stopped(live: KubeObject) -> str:
         remedy = f"{upgrade.GO_ON} `{pause}` gives the stopPolicy back, and the upgrade does not go on."
     elif who:
         remedy = f"If the removal is no longer wanted: {remedy}"
-    return f"ClusterQueue {title} admits nothing: {said}. {remedy}"
+    return f"ClusterQueue {object_name} admits nothing: {said}. {remedy}"
 
 
 def summarize(wanted: Queue, live: KubeObject) -> dict[str, t.Any]:
@@ -217,14 +217,14 @@ def two_flavors(node: KubeObject, flavors: t.Mapping[str, t.Mapping[str, str]]) 
     return found if len(found) > 1 else []
 
 
-def title(workload: KubeObject) -> str:
+def object_name(workload: KubeObject) -> str:
     """Return namespace/name of a Workload."""
     return f"{workload['metadata']['namespace']}/{name(workload)}"
 
 
 def drained(queues: t.Collection[str], snapshot: Snapshot) -> Readiness:
     """Return ready when no Workload holds quota of these ClusterQueues."""
-    held = [title(one) for one in snapshot["workloads"] if kueue.holder(one) in queues]
+    held = [object_name(one) for one in snapshot["workloads"] if kueue.holder(one) in queues]
     if not held:
         return ready("Empty")
     space, _slash, first = held[0].partition("/")

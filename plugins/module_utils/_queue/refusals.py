@@ -55,14 +55,16 @@ def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
     """Raise AcceleratorError for an object of others that differs, or for fields of ours that others set."""
     if live is None or adopt == "take":
         return
-    title, spec = f"{wanted['kind']} {name(wanted)}", wanted["spec"]
+    object_name, spec = f"{wanted['kind']} {name(wanted)}", wanted["spec"]
     if owned(live):
         remedy = f"{_TAKE[0].upper()}{_TAKE[1:]}, or give the fields their values back."
-        fields.refuse(fields.conflicts(live, spec), title, remedy)
+        fields.refuse(fields.conflicts(live, spec), object_name, remedy)
         return
     differs = sorted(difference(spec, live.get("spec") or {}))
     if differs:
-        raise AcceleratorError("QUEUE-FOREIGN", object=title, owner=keeper(live), fields=", ".join(differs))
+        raise AcceleratorError(
+            "QUEUE-FOREIGN", object=object_name, owner=keeper(live), fields=", ".join(differs)
+        )
 
 
 def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:

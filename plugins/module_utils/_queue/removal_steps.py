@@ -64,7 +64,7 @@ def _needed_by(api: Api, served: Kinds | None, gone: t.Collection[str]) -> list[
 def _ask(api: Api, params: GpuQueueParams, served: Kinds, queues: t.Sequence[KubeObject]) -> list[str]:
     """Return the Workloads that end. Stop the queues and wait until none holds quota, if that is wanted."""
     names = {name(one) for one in queues}
-    held = [judge.title(one) for one in api.list(served.workload) if kueue.holder(one) in names]
+    held = [judge.object_name(one) for one in api.list(served.workload) if kueue.holder(one) in names]
     if not held:
         return []
     policy = _POLICY.get(params["on_busy"])

@@ -260,7 +260,7 @@ def _shared_flavors(
     pools = {one.pool.name: one.pool.node_selector for queue in wanted for one in queue.shares}
     found: dict[str, set[str]] = {name(one): set() for one in flavors}
     for marks in (one["metadata"].get("labels") or {} for one in api.list(known("Node"), metadata_only=True)):
-        ours = {title for title, selector in pools.items() if selector.items() <= marks.items()}
+        ours = {object_name for object_name, selector in pools.items() if selector.items() <= marks.items()}
         for one in flavors:
             wishes = (one.get("spec") or {}).get("nodeLabels") or {}
             if ours and wishes and wishes.items() <= marks.items():

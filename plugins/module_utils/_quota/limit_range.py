@@ -67,7 +67,7 @@ def _refused(path: str, why: str) -> InputError:
     return InputError("QUOTA-LIMIT-RANGE", f"{path}: {why}.", remedy)
 
 
-def title(quota: str) -> str:
+def object_name(quota: str) -> str:
     """Return the name of the LimitRange of a quota."""
     return f"{quota}-defaults"
 
@@ -92,7 +92,7 @@ def plan(
     quota: the name of ours. live: the LimitRanges. Raises AcceleratorError for a foreign one of the name.
     """
     ranges = list(live)
-    own = next((one for one in ranges if name(one) == title(quota)), None)
+    own = next((one for one in ranges if name(one) == object_name(quota)), None)
     if own is not None and asked is not None and not owned(own):
         raise _foreign(own)
     there = {pair for one in ranges if one is not own for pair in _given(one)}
@@ -122,7 +122,7 @@ def build(quota: KubeObject, defaults: t.Mapping[str, t.Any]) -> KubeObject:
         "apiVersion": "v1",
         "kind": "LimitRange",
         "metadata": {
-            "name": title(metadata["name"]),
+            "name": object_name(metadata["name"]),
             "namespace": metadata["namespace"],
             **({"ownerReferences": owners} if owners else {}),
         },

@@ -49,7 +49,7 @@ def look(
 def before(api: Api, one: Wanted, plan: limit_range.Plan | None) -> None:
     """Delete our LimitRange that is no longer needed, while the quota still says that it has one."""
     if plan and owned(plan.live) and not plan.defaults:
-        api.delete(LIMIT_RANGE, limit_range.title(one.name), one.namespace)
+        api.delete(LIMIT_RANGE, limit_range.object_name(one.name), one.namespace)
 
 
 def after(api: Api, plan: limit_range.Plan | None, quota: KubeObject) -> None:
@@ -60,7 +60,7 @@ def after(api: Api, plan: limit_range.Plan | None, quota: KubeObject) -> None:
 
 def absent(api: Api, namespace: str, quota: str) -> None:
     """Delete the LimitRange of a quota."""
-    api.delete(LIMIT_RANGE, limit_range.title(quota), namespace)
+    api.delete(LIMIT_RANGE, limit_range.object_name(quota), namespace)
 
 
 def _had_one(live: KubeObject | None) -> bool:

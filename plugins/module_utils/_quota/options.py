@@ -88,7 +88,7 @@ class Wanted(t.NamedTuple):
         return scopes.selector(self.classes)
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         return f"{self.namespace}/{self.name}"
 
 
@@ -117,7 +117,7 @@ def read(params: GpuQuotaParams) -> list[Wanted]:
         if namespaces.is_of_platform(one.namespace):
             raise of_platform(one.namespace)
         if one[:2] in (other[:2] for other in found[:index]):
-            message = f"quotas[{index}]: quota {one.title} is in the list twice."
+            message = f"quotas[{index}]: quota {one.object_name} is in the list twice."
             raise InputError("INPUT-VALUE", message, "Add the limits up in one entry.")
     return found
 

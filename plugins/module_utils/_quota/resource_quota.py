@@ -102,10 +102,10 @@ def held(holding: t.Iterable[t.Mapping[str, t.Any]], limits: t.Iterable[str]) ->
     return {key: str(sums.get(device, 0)) for key, device in devices.items()}
 
 
-def overused(title: str, limits: Limits, used: Limits) -> list[str]:
+def overused(object_name: str, limits: Limits, used: Limits) -> list[str]:
     """Return warnings about limits below what the namespace already uses."""
     return [
-        f"Quota {title}: the namespace already uses {used[key]} of {key}, and the limit is {value}. "
+        f"Quota {object_name}: the namespace already uses {used[key]} of {key}, and the limit is {value}. "
         "What runs stays; nothing new starts until the use is below the limit."
         for key, value in limits.items()
         if key in used and quantity.parse(used[key]) > quantity.parse(value)
@@ -145,9 +145,11 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[d
     for claim in claims:
         amounts = {name: amount for name, amount in asked(claim).items() if name in names}
         if amounts:
-            pods, title = gpu_claims.users(claim), claim["metadata"]["name"]
-            who = {"kind": "Pod", "name": pods[0]} if pods else {"kind": "ResourceClaim", "name": title}
-            held.append({"pod": pods[0] if pods else "", "claim": title, "owner": who, "requests": amounts})
+            pods, object_name = gpu_claims.users(claim), claim["metadata"]["name"]
+            who = {"kind": "Pod", "name": pods[0]} if pods else {"kind": "ResourceClaim", "name": object_name}
+            held.append(
+                {"pod": pods[0] if pods else "", "claim": object_name, "owner": who, "requests": amounts}
+            )
     return held
 
 
@@ -226,15 +228,15 @@ def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorEr
     )
 
 
-def void(title: str, message: str, path: str) -> AcceleratorError:
+def void(object_name: str, message: str, path: str) -> AcceleratorError:
     """Return the error for a quota that counts no pod with a device, since another manager gave it scopes."""
-    namespace, _slash, name = title.partition("/")
+    namespace, _slash, name = object_name.partition("/")
     remedy = (
         "Set gpu_policy_adopt: take (module option adopt)."
         if path.startswith(SELECTOR)
         else f"Run `oc delete resourcequota {name} -n {namespace}`, and run this again: scopes never change."
     )
-    return AcceleratorError("QUOTA-COUNTS-NOTHING", f"{title}: {message}", remedy)
+    return AcceleratorError("QUOTA-COUNTS-NOTHING", f"{object_name}: {message}", remedy)
 
 
 def asked(one: KubeObject) -> dict[str, int]:

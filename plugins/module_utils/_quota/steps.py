@@ -137,7 +137,7 @@ def _present(
         seen = api.wait(
             {"quotas": Query(QUOTA, one.namespace)},
             lambda found: resource_quota.judge(found["quotas"], one.name, limits),
-            f"quota {one.title}",
+            f"quota {one.object_name}",
             on_timeout_code="QUOTA-NOT-COUNTED",
         )["quotas"]
     now = applied if api.check_mode else resource_quota.named(seen, one.name) or applied
@@ -146,7 +146,7 @@ def _present(
     for text in [finding.warning for finding in told]:
         api.warn(text)
     used, holding = _used(api, one, limits, seen, is_changed)
-    for text in resource_quota.overused(one.title, limits, used):
+    for text in resource_quota.overused(one.object_name, limits, used):
         api.warn(text)
     facts = resource_quota.summarize(now, limits)
     facts["kept"] = [field.as_result() for field in kept]
@@ -187,7 +187,7 @@ def _proof(
     if void := findings.first_void(told, one.name):
         if not others.has_scopes_of_others(now, one.selector):
             return _not_proven(api, now, void.message)
-        raise resource_quota.void(one.title, void.message, void.path)
+        raise resource_quota.void(one.object_name, void.message, void.path)
     return prove(api, now, limits, one.classes[0] if one.classes else "")
 
 
@@ -206,7 +206,7 @@ def _applied(
     selector = None if others.SCOPES in theirs else one.selector
     if live is not None and takes:
         live = _without_scopes(api, one, live)
-    marks = {limit_range.MARK: limit_range.title(one.name)} if one.defaults else None
+    marks = {limit_range.MARK: limit_range.object_name(one.name)} if one.defaults else None
     manifest = resource_quota.build(one.name, one.namespace, own, selector, marks)
     force = takes or (live is not None and others.is_nobodys(live))
     return api.apply(manifest, force_conflicts=force, live=live), valid

@@ -23,11 +23,11 @@ def owner(pod: KubeObject) -> dict[str, str]:
     above = next((one for one in owners if one.get("controller")), None)
     if above is None:
         return {"kind": "Pod", "name": name(pod)}
-    kind, title = str(above["kind"]), str(above["name"])
+    kind, object_name = str(above["kind"]), str(above["name"])
     mark = f"-{(pod['metadata'].get('labels') or {}).get(_HASH)}"
-    if kind == "ReplicaSet" and title.endswith(mark):
-        return {"kind": "Deployment", "name": title.removesuffix(mark)}
-    return {"kind": kind, "name": title}
+    if kind == "ReplicaSet" and object_name.endswith(mark):
+        return {"kind": "Deployment", "name": object_name.removesuffix(mark)}
+    return {"kind": kind, "name": object_name}
 
 
 def summarize(holders: t.Iterable[Entry]) -> dict[str, t.Any] | None:
@@ -43,7 +43,7 @@ def summarize(holders: t.Iterable[Entry]) -> dict[str, t.Any] | None:
     for one in entries:
         found.setdefault((one["owner"]["kind"], one["owner"]["name"]), []).append(one)
     owners = sorted(
-        ({"kind": kind, "name": title, **_sums(those)} for (kind, title), those in found.items()),
+        ({"kind": kind, "name": object_name, **_sums(those)} for (kind, object_name), those in found.items()),
         key=lambda one: (-sum(one["requests"].values()), one["kind"], one["name"]),
     )
     return {**_sums(entries), "owners": owners[:MOST], "more_owners": max(0, len(owners) - MOST)}

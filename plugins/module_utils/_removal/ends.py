@@ -69,7 +69,8 @@ def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
 def lines(impacts: t.Iterable[Impact]) -> list[str]:
     """Return each pod as a line of the table."""
     return [
-        f"{pod.title}{f' of {pod.owner}' if pod.owner else ''} on {pod.node}: {impact.cause}, {impact.by}"
+        f"{pod.object_name}{f' of {pod.owner}' if pod.owner else ''} on {pod.node}: "
+        f"{impact.cause}, {impact.by}"
         for pod, impact in _each(impacts)
     ]
 
@@ -77,7 +78,7 @@ def lines(impacts: t.Iterable[Impact]) -> list[str]:
 def _each(impacts: t.Iterable[Impact]) -> list[tuple[Ending, Impact]]:
     """Return the pods of all impacts, each with its impact, by namespace and name."""
     found = [(pod, impact) for impact in impacts for pod in impact.endings]
-    return sorted(found, key=lambda one: one[0].title)
+    return sorted(found, key=lambda one: one[0].object_name)
 
 
 def refusal(
@@ -86,7 +87,7 @@ def refusal(
     """Return the failure that names pods which may not end, or None. pods: those on nodes to drain."""
     ends = [pod for pod, _impact in _each(impacts)]
     if ends and rules.on_busy == "fail":
-        shown = [f"{one.title} on {one.node}" for one in ends[:_SHOWN]]
+        shown = [f"{one.object_name} on {one.node}" for one in ends[:_SHOWN]]
         spaces = {one.namespace for one in ends}
         message = (
             f"{what} would end {number_of(len(ends), 'pod')} with GPUs of "

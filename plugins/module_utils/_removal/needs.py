@@ -106,8 +106,8 @@ def _nodes(cluster: Cluster, asked: Request, part: str) -> list[str]:
 
 def _foreign(obj: KubeObject) -> str:
     place = obj["metadata"].get("namespace")
-    title = f"{obj['kind']} {place}/{name(obj)}" if place else f"{obj['kind']} {name(obj)}"
-    return f"{title} (made by {keeper(obj)})"
+    object_name = f"{obj['kind']} {place}/{name(obj)}" if place else f"{obj['kind']} {name(obj)}"
+    return f"{object_name} (made by {keeper(obj)})"
 
 
 def _of_kueue(cluster: Cluster, asked: Request) -> Stay | None:

@@ -32,16 +32,16 @@ def require_another(api: Api, seen: Seen, host: KubeObject, machine_set: KubeObj
 
 def remark(host: KubeObject, machine_set: KubeObject) -> str:
     """Return how to keep the broken host out of the free hosts until it is repaired."""
-    title, namespace = name(host), host["metadata"]["namespace"]
+    object_name, namespace = name(host), host["metadata"]["namespace"]
     key = next(iter(selector_of(machine_set).get("matchLabels") or {}), "")
     remedy = (
-        f"oc label baremetalhost -n {namespace} {title} {key}-"
+        f"oc label baremetalhost -n {namespace} {object_name} {key}-"
         if key
-        else f"oc delete baremetalhost -n {namespace} {title}"
+        else f"oc delete baremetalhost -n {namespace} {object_name}"
     )
     return (
-        f"The broken BareMetalHost {title} becomes free, and a later machine may take it. Run `{remedy}` to "
-        "keep it out until it is repaired; no pod ends, since no node runs on it."
+        f"The broken BareMetalHost {object_name} becomes free, and a later machine may take it. Run "
+        f"`{remedy}` to keep it out until it is repaired; no pod ends, since no node runs on it."
     )
 
 

@@ -66,11 +66,11 @@ def _offering(api: Api, node: KubeObject) -> tuple[KubeObject, list[str], bool]:
 def _host(api: Api, machine: KubeObject | None, namespace: str) -> KubeObject | None:
     """Return the BareMetalHost of the machine; None if it has none, or if it cannot be read."""
     link = ((machine or {}).get("metadata", {}).get("annotations") or {}).get(reboot.HOST, "")
-    place, _slash, title = str(link).rpartition("/")
-    if not title:
+    place, _slash, object_name = str(link).rpartition("/")
+    if not object_name:
         return None
     with contextlib.suppress(AcceleratorError):
-        return api.get(known("BareMetalHost"), title, place or namespace)
+        return api.get(known("BareMetalHost"), object_name, place or namespace)
     return None
 
 
@@ -98,9 +98,9 @@ def _explained(api: Api, seen: Seen) -> Seen:
 
 
 def _of_log(api: Api, plugin: KubeObject) -> list[Report]:
-    place, title = plugin["metadata"]["namespace"], name(plugin)
-    log = api.log(place, title, plugin["spec"]["containers"][0]["name"])
-    return findings.of_log(log, f"log of {place}/{title}")
+    place, object_name = plugin["metadata"]["namespace"], name(plugin)
+    log = api.log(place, object_name, plugin["spec"]["containers"][0]["name"])
+    return findings.of_log(log, f"log of {place}/{object_name}")
 
 
 @contextlib.contextmanager

@@ -189,8 +189,8 @@ def _given_back(
 
 
 def _result(seen: Seen, done: str, way: Way | None) -> dict[str, t.Any]:
-    title = "rebooted" if done == options.REBOOT else "resumed"
-    return report.result(seen, title, rebooted_with=way.kind if way else "")
+    object_name = "rebooted" if done == options.REBOOT else "resumed"
+    return report.result(seen, object_name, rebooted_with=way.kind if way else "")
 
 
 _REMEDY: t.Final = (

@@ -57,10 +57,10 @@ def present(api: Api, params: GpuSharingParams) -> Done:
     work = claims.compare(wanted, mine, [one["name"] for one in params["pools"]])
     ends = _remove(api, params, work.remove)
     replaced = {title_of(one) for one in work.remove}
-    made = {one.title: _make(api, one, one.title in replaced) for one in work.create}
-    made |= {one.title: api.apply(one.manifest, live=live) for one, live in work.keep}
+    made = {one.object_name: _make(api, one, one.object_name in replaced) for one in work.create}
+    made |= {one.object_name: api.apply(one.manifest, live=live) for one, live in work.keep}
     found = bool(work.keep or work.remove)
-    return Done([claims.as_result(one, made[one.title]) for one in wanted], found, ends)
+    return Done([claims.as_result(one, made[one.object_name]) for one in wanted], found, ends)
 
 
 def absent(api: Api, params: GpuSharingParams) -> Done:
@@ -87,7 +87,7 @@ def _refuse(api: Api, wanted: t.Iterable[Claim], mine: t.Iterable[KubeObject]) -
     """Raise AcceleratorError for a claim that another client made, or whose namespace is missing."""
     there, places = {title_of(one) for one in mine}, set[str]()
     for claim in wanted:
-        if claim.title in there:
+        if claim.object_name in there:
             continue
         if (live := api.get(CLAIM, claim.name, claim.namespace)) is not None and not owned(live):
             raise AcceleratorError(
@@ -103,7 +103,7 @@ def _refuse(api: Api, wanted: t.Iterable[Claim], mine: t.Iterable[KubeObject]) -
 def _make(api: Api, claim: Claim, is_replaced: bool) -> KubeObject:
     """Create a claim and return it. The server cannot check the new spec of one that is still there."""
     if api.check_mode and is_replaced:
-        api.changes.append(Change(f"ResourceClaim {claim.title}", {}, claim.manifest))
+        api.changes.append(Change(f"ResourceClaim {claim.object_name}", {}, claim.manifest))
         return claim.manifest
     try:
         return api.apply(claim.manifest)

@@ -61,7 +61,7 @@ class Devices:
     models: tuple[str, ...] = ()
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return the devices in words, such as `1 mig.nvidia.com 1g.5gb`."""
         return " ".join(filter(None, [str(self.count), self.device_class, self.profile]))
 
@@ -104,7 +104,7 @@ class Claim:
     devices: Devices = field(default_factory=Devices)
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return namespace/name."""
         return f"{self.namespace}/{self.name}"
 
@@ -196,12 +196,12 @@ def _fault(wanted: Devices, node: Node) -> tuple[str, str, str] | None:
     if wanted.profile and node.gpu is not None:
         profile = node.gpu.profiles.get(wanted.profile)
         if profile is None:
-            message = f"the GPUs of {node.title} have no profile {wanted.profile}."
+            message = f"the GPUs of {node.kind} have no profile {wanted.profile}."
             return "profile", message, f"Their profiles: {', '.join(node.gpu.profiles) or 'none'}."
         most *= profile.most
     if wanted.count <= most:
         return None
-    message = f"a claim has its devices on one node, and {node.title} has at most {most} of them."
+    message = f"a claim has its devices on one node, and {node.kind} has at most {most} of them."
     return "count", message, f"Set it to at most {most}."
 
 
@@ -234,7 +234,7 @@ def compare(wanted: t.Iterable[Claim], live: t.Iterable[KubeObject], pools: t.Co
     there = {title_of(one): one for one in live}
     work = Work([], [], [])
     for claim in wanted:
-        one = there.pop(claim.title, None)
+        one = there.pop(claim.object_name, None)
         if one is not None and not one["metadata"].get("deletionTimestamp") and is_as(claim.devices, one):
             work.keep.append((claim, one))
             continue

@@ -68,7 +68,11 @@ def refuse_foreign(live: KubeObject | None, pools: t.Iterable[Shared]) -> None:
 
 
 def build(
-    title: str, namespace: str, profiles: t.Mapping[str, str], live: KubeObject | None, stale: t.Iterable[str]
+    object_name: str,
+    namespace: str,
+    profiles: t.Mapping[str, str],
+    live: KubeObject | None,
+    stale: t.Iterable[str],
 ) -> KubeObject:
     """Return the manifest with these profiles. stale: keys that pods still have to read.
 
@@ -76,7 +80,7 @@ def build(
     """
     whole = {} if others(live) else {profile.WHOLE: profile.WHOLE_TEXT}
     noted = ",".join(sorted(set(stale) & set(profiles)))
-    metadata: KubeObject = {"name": title, "namespace": namespace}
+    metadata: KubeObject = {"name": object_name, "namespace": namespace}
     if noted:
         metadata["annotations"] = {RESTART: noted}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**profiles, **whole}}

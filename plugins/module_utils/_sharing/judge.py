@@ -27,13 +27,16 @@ def pool_of(node: KubeObject, pools: t.Iterable[Shared]) -> Shared | None:
     return next((one for one in pools if matches(one.label, labels(node))), None)
 
 
-def readers(pods: t.Iterable[KubeObject], title: str) -> list[KubeObject]:
+def readers(pods: t.Iterable[KubeObject], object_name: str) -> list[KubeObject]:
     """Return the pods that read the ConfigMap."""
     return [
         pod
         for pod in pods
         if labels(pod).get("app") in READERS
-        and any((one.get("configMap") or {}).get("name") == title for one in pod["spec"].get("volumes") or [])
+        and any(
+            (one.get("configMap") or {}).get("name") == object_name
+            for one in pod["spec"].get("volumes") or []
+        )
     ]
 
 
@@ -73,11 +76,11 @@ def questions(
 class Judge:
     """Judge the nodes of pools that share: each offers its shares, and is labelled with them.
 
-    title: the ConfigMap. A node without a pod that reads it is left out: its stack is not there yet.
+    object_name: the ConfigMap. A node without a pod that reads it is left out: its stack is not there yet.
     """
 
-    def __init__(self, pools: t.Sequence[Shared], title: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_shared], title
+    def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
+        self._pools, self._title = [one for one in pools if one.is_shared], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdicts = [judge_node(node, pool) for node, pool in self.at_work(snapshot)]

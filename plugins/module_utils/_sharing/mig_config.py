@@ -53,10 +53,10 @@ def has_others(text: str) -> bool:
     return bool(text) and "\n".join(_theirs(text)).strip() != _OWN_FILE.strip()
 
 
-def written(text: str, wanted: t.Mapping[str, t.Sequence[Entry]], title: str) -> str:
+def written(text: str, wanted: t.Mapping[str, t.Sequence[Entry]], object_name: str) -> str:
     """Return the file with these configurations in place of those that this collection wrote before.
 
-    text: the file as it is, empty if there is none. title: the ConfigMap's, for messages. Raises
+    text: the file as it is, empty if there is none. object_name: the ConfigMap's, for messages. Raises
     AcceleratorError if the place for them cannot be found.
     """
     lines = _theirs(text or _OWN_FILE)
@@ -64,7 +64,7 @@ def written(text: str, wanted: t.Mapping[str, t.Sequence[Entry]], title: str) ->
     if place is None:
         if not wanted:
             return text
-        raise AcceleratorError("GPU-MIG-FILE", config_map=title)
+        raise AcceleratorError("GPU-MIG-FILE", config_map=object_name)
     inset, taken = _inset(lines[place + 1 :]), theirs(text or _OWN_FILE)
     # A node gets whole GPUs by this name.
     wanted = {**wanted, WHOLE: _WHOLE} if wanted else wanted

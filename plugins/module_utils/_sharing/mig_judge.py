@@ -53,24 +53,27 @@ def differing(nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]) -> list[
     ]
 
 
-def managers(pods: t.Iterable[KubeObject], title: str) -> dict[str, KubeObject]:
+def managers(pods: t.Iterable[KubeObject], object_name: str) -> dict[str, KubeObject]:
     """Return the pods of the MIG manager that read the ConfigMap, by node."""
     return {
         str(pod["spec"].get("nodeName")): pod
         for pod in pods
         if labels(pod).get("app") == MANAGER
-        and any((one.get("configMap") or {}).get("name") == title for one in pod["spec"].get("volumes") or [])
+        and any(
+            (one.get("configMap") or {}).get("name") == object_name
+            for one in pod["spec"].get("volumes") or []
+        )
     }
 
 
 class MigJudge:
-    """Judge the nodes of pools with partitions. title: the ConfigMap.
+    """Judge the nodes of pools with partitions. object_name: the ConfigMap.
 
     Nodes whose label differs, and nodes whose MIG manager does not read the ConfigMap, are left out.
     """
 
-    def __init__(self, pools: t.Sequence[Shared], title: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_cut], title
+    def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
+        self._pools, self._title = [one for one in pools if one.is_cut], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         hosts = managers(snapshot["pods"], self._title)

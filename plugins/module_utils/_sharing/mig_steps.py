@@ -35,7 +35,7 @@ class Found(t.NamedTuple):
     reboots: whether the ClusterPolicy lets the MIG manager reboot nodes.
     """
 
-    title: str
+    object_name: str
     namespace: str
     live: KubeObject | None
     is_named: bool
@@ -55,13 +55,15 @@ def look(api: Api, spec: KubeObject, here: t.Mapping[str, KubeObject], namespace
 
     spec: of the ClusterPolicy. here: the ConfigMaps of this collection by name.
     """
-    title = MIG_CONFIG_MAP if named(spec) in ("", _OPERATORS) else named(spec)
-    live = here.get(title) or api.get(CONFIG_MAP, title, namespace)
+    object_name = MIG_CONFIG_MAP if named(spec) in ("", _OPERATORS) else named(spec)
+    live = here.get(object_name) or api.get(CONFIG_MAP, object_name, namespace)
     strategy = str((spec.get("mig") or {}).get("strategy") or "")
-    is_named, default = named(spec) == title, _config(spec, "default")
+    is_named, default = named(spec) == object_name, _config(spec, "default")
     env = (spec.get("migManager") or {}).get("env") or []
     rests = ((spec.get("migManager") or {}).get("config") or {}).get("default") != ""
-    return Found(title, namespace, live, is_named, strategy, default, bool(spec) and rests, _REBOOT in env)
+    return Found(
+        object_name, namespace, live, is_named, strategy, default, bool(spec) and rests, _REBOOT in env
+    )
 
 
 def named(spec: KubeObject) -> str:
@@ -103,7 +105,7 @@ def manager_of(found: Found, may_reboot: bool) -> KubeObject:
     If it says nothing about a default, some releases set one that undoes MIG on all nodes without a label.
     """
     more = {"env": [_REBOOT]} if may_reboot else {}
-    return {"config": {"name": found.title, "default": found.default}, **more}
+    return {"config": {"name": found.object_name, "default": found.default}, **more}
 
 
 def questions(found: Found | None, may_reboot: bool) -> list[Question]:
@@ -150,7 +152,7 @@ def unlabelling(
 
 def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject], on_change: str) -> None:
     """Raise AcceleratorError before the first write if something is in the way of the partitions."""
-    mig_config.written(found.text, wanted(found, pools, nodes, only_add=True), found.title)
+    mig_config.written(found.text, wanted(found, pools, nodes, only_add=True), found.object_name)
     _refuse_strategy(found, pools)
     _refuse_unknown(found, nodes)
     behind = [
@@ -187,12 +189,12 @@ def _refuse_unknown(found: Found, nodes: t.Iterable[KubeObject]) -> None:
     """Raise AcceleratorError if a node has a configuration of the operator's file, which is replaced."""
     if found.is_named:
         return
-    known_names = {*mig_config.theirs(mig_config.written(found.text, {}, found.title)), ""}
+    known_names = {*mig_config.theirs(mig_config.written(found.text, {}, found.object_name)), ""}
     for node in nodes:
         value = mig_judge.label_of(node)
         if value not in known_names and not mig_name.pool_prefix(value):
             raise AcceleratorError(
-                "GPU-MIG-FOREIGN", node=name(node), configuration=value, config_map=found.title
+                "GPU-MIG-FOREIGN", node=name(node), configuration=value, config_map=found.object_name
             )
 
 
@@ -201,14 +203,14 @@ def write(api: Api, found: Found, configs: t.Mapping[str, list[partitions.Entry]
 
     In a file of others only the lines of this collection change.
     """
-    text = mig_config.written(found.text, configs, found.title)
+    text = mig_config.written(found.text, configs, found.object_name)
     if text == found.text or (found.live is None and not configs):
         return found.live
     if found.live is not None and not owned(found.live):
         version = found.live["metadata"].get("resourceVersion")
         body = {"metadata": {"resourceVersion": version}, "data": {mig_config.KEY: text}}
-        return api.merge_patch(CONFIG_MAP, found.title, found.namespace, body)
-    metadata = {"name": found.title, "namespace": found.namespace}
+        return api.merge_patch(CONFIG_MAP, found.object_name, found.namespace, body)
+    metadata = {"name": found.object_name, "namespace": found.namespace}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {mig_config.KEY: text}}
     return api.apply(manifest, live=found.live)
 
@@ -218,9 +220,11 @@ def remove(api: Api, found: Found, configs: t.Mapping[str, list[partitions.Entry
 
     A file that a ClusterPolicy still names stays.
     """
-    is_empty = not configs and not mig_config.has_others(mig_config.written(found.text, {}, found.title))
+    is_empty = not configs and not mig_config.has_others(
+        mig_config.written(found.text, {}, found.object_name)
+    )
     if owned(found.live) and is_empty and not found.is_named:
-        api.delete(CONFIG_MAP, found.title, found.namespace)
+        api.delete(CONFIG_MAP, found.object_name, found.namespace)
     else:
         write(api, found, configs)
 
@@ -244,17 +248,17 @@ def give(api: Api, node: KubeObject, marks: t.Mapping[str, str | None]) -> None:
     A label of its Machine comes first: the Machine API copies that to the node again and again.
     """
     link = str((node["metadata"].get("annotations") or {}).get(_LINK) or "")
-    namespace, _slash, title = link.rpartition("/")
-    if title and (machine := _machine(api, title, namespace)):
+    namespace, _slash, object_name = link.rpartition("/")
+    if object_name and (machine := _machine(api, object_name, namespace)):
         have = ((machine["spec"].get("metadata") or {}).get("labels")) or {}
         if MIG_CONFIG in have and have[MIG_CONFIG] != marks.get(MIG_CONFIG):
             body = {"spec": {"metadata": {"labels": {MIG_CONFIG: marks.get(MIG_CONFIG)}}}}
-            api.merge_patch(_MACHINE, title, namespace, body)
+            api.merge_patch(_MACHINE, object_name, namespace, body)
     api.merge_patch(_NODE, name(node), None, {"metadata": {"labels": dict(marks)}})
 
 
-def _machine(api: Api, title: str, namespace: str) -> KubeObject | None:
+def _machine(api: Api, object_name: str, namespace: str) -> KubeObject | None:
     try:
-        return api.get(_MACHINE, title, namespace)
+        return api.get(_MACHINE, object_name, namespace)
     except KindNotServedError:
         return None

@@ -143,9 +143,9 @@ def claims_of(pools: t.Sequence[Shared]) -> list[Claim]:
     problems, found = Problems(), dict[str, tuple[int, Claim]]()
     for index, pool in enumerate(pools):
         for claim in claims.of(pool.name, pool.sharing.get(CLAIMS) or []):
-            first, _claim = found.setdefault(claim.title, (index, claim))
+            first, _claim = found.setdefault(claim.object_name, (index, claim))
             if first != index:
-                message = f"has claim {claim.title}, as pools[{first}] does."
+                message = f"has claim {claim.object_name}, as pools[{first}] does."
                 problems.add("POOL-DUPLICATE", f"pools[{index}].sharing.{CLAIMS}", message, "Rename one.")
     problems.raise_if_any()
     return [claim for _index, claim in found.values()]

@@ -35,9 +35,9 @@ class GeometryError(ValueError):
 
 
 class Node(t.NamedTuple):
-    """A kind of node. title: its instance type, or words for it. gpu: None if its model is not known."""
+    """A kind of node. kind: its instance type, or words for it. gpu: None if its model is not known."""
 
-    title: str
+    kind: str
     gpus: int
     gpu: Gpu | None = None
 
@@ -60,7 +60,7 @@ def entries(mig: Mig, node: Node) -> list[Entry]:
     if node.gpu is not None and not node.gpu.mig_capable:
         raise GeometryError(
             "mig",
-            f"{node.title} has {node.gpu.model} GPUs, which cannot be partitioned.",
+            f"{node.kind} has {node.gpu.model} GPUs, which cannot be partitioned.",
             "Use time_slicing or mps, or an instance type with A100, H100 or later.",
         )
     if "config" in mig:
@@ -80,7 +80,7 @@ def resources(mig: Mig, node: Node) -> dict[str, int]:
     if len({profile for cut in cuts for profile in cut or {"": 1}}) > 1:
         raise GeometryError(
             "mig.strategy",
-            f"is single, but the GPUs of {node.title} get partitions of several sizes.",
+            f"is single, but the GPUs of {node.kind} get partitions of several sizes.",
             "Set strategy: mixed, or cut all GPUs into partitions of one size.",
         )
     return {GPU: sum(number for cut in cuts for number in (cut or {"": 1}).values())}
@@ -109,7 +109,7 @@ def _cuts(found: t.Iterable[Entry], node: Node) -> list[Cut]:
     if lacking:
         raise GeometryError(
             "mig.config",
-            f"no entry names GPU {lacking[0]} of {node.title}, which has {node.gpus}.",
+            f"no entry names GPU {lacking[0]} of {node.kind}, which has {node.gpus}.",
             "Give each GPU an entry; devices: all names all of them, and a later entry wins.",
         )
     return [cuts[index] for index in range(node.gpus)]
@@ -126,7 +126,7 @@ def _custom(index: int, entry: Mig, node: Node) -> Entry:
     if chosen != ALL and wrong:
         raise GeometryError(
             f"{where}.{_DEVICES}",
-            f"{chosen!r} is neither all nor a list of GPUs of {node.title}, which has {node.gpus}.",
+            f"{chosen!r} is neither all nor a list of GPUs of {node.kind}, which has {node.gpus}.",
             f"Count from 0 to {node.gpus - 1}.",
         )
     is_cut = bool(entry.get(_ENABLED))
@@ -149,20 +149,20 @@ def _layout(mig: Mig, node: Node) -> dict[str, int]:
         return dict(mig["layout"])
     profile = mig["profile"]
     if isinstance(profile, t.Mapping):
-        if node.title not in profile:
+        if node.kind not in profile:
             raise GeometryError(
                 "mig.profile",
-                f"no profile is given for the candidate {node.title}.",
-                f"Add {node.title}: one of {', '.join(node.gpu.profiles if node.gpu else ())}.",
+                f"no profile is given for the candidate {node.kind}.",
+                f"Add {node.kind}: one of {', '.join(node.gpu.profiles if node.gpu else ())}.",
             )
-        profile = profile[node.title]
+        profile = profile[node.kind]
     _known(profile, node, "mig.profile")
     most = {gpu.profiles[profile].most for gpu in _models(node, [profile])}
     if len(most) > 1:
         raise GeometryError(
             "mig.profile",
             f"some GPUs have {' and some '.join(map(str, sorted(most)))} partitions {profile}, and the model "
-            f"of {node.title} is not known.",
+            f"of {node.kind} is not known.",
             "Use layout, which gives the number.",
         )
     return {profile: most.pop()}
@@ -172,7 +172,7 @@ def _equal(slices: int, node: Node) -> dict[str, int]:
     if node.gpu is None:
         raise GeometryError(
             "mig.slices",
-            f"the GPU model of {node.title} is not known, and so is the name of its profile.",
+            f"the GPU model of {node.kind} is not known, and so is the name of its profile.",
             "Use profile or layout.",
         )
     for name, profile in node.gpu.profiles.items():
@@ -181,7 +181,7 @@ def _equal(slices: int, node: Node) -> dict[str, int]:
     counts = sorted({profile.most for profile in node.gpu.profiles.values()})
     raise GeometryError(
         "mig.slices",
-        f"{node.gpu.model} of {node.title} cannot be cut into {slices} equal parts.",
+        f"{node.gpu.model} of {node.kind} cannot be cut into {slices} equal parts.",
         f"Possible: {', '.join(map(str, counts))}.",
     )
 
@@ -194,7 +194,7 @@ def _check(layout: t.Mapping[str, int], node: Node, where: str) -> None:
     if not problems or all(problems):
         text = ", ".join(f"{count} x {name}" for name, count in layout.items())
         why = problems[0] if problems else "no GPU has all of these profiles"
-        model = f"{node.gpu.model} of {node.title}" if node.gpu else f"GPU of {node.title}"
+        model = f"{node.gpu.model} of {node.kind}" if node.gpu else f"GPU of {node.kind}"
         raise GeometryError(
             where,
             f"{text} does not fit on one {model}: {why}.",
@@ -212,7 +212,7 @@ def _known(profile: str, node: Node, where: str) -> None:
     else:
         names = set(node.gpu.profiles)
         message = (
-            f"{node.gpu.model} {node.gpu.memory_gib} GB of {node.title} has no MIG profile {profile!r} "
+            f"{node.gpu.model} {node.gpu.memory_gib} GB of {node.kind} has no MIG profile {profile!r} "
             f"(NVIDIA's table of {MIG_AS_OF})."
         )
     raise GeometryError(

@@ -55,7 +55,7 @@ class Turn:
         return name(self.node)
 
     @property
-    def title(self) -> str:
+    def geometry(self) -> str:
         """Return the target in words."""
         return self.target if self.pool.mig_config(self.node) else "whole GPUs"
 
@@ -111,15 +111,15 @@ def questions(found: t.Iterable[Turn]) -> list[Question]:
     """Return what to find out before the first write: the pods with GPUs on these nodes."""
     hosts: dict[tuple[str, str], list[str]] = {}
     for one in found:
-        hosts.setdefault((one.pool.name, one.title), []).append(labels(one.node).get(HOSTNAME) or one.name)
+        hosts.setdefault((one.pool.name, one.geometry), []).append(labels(one.node).get(HOSTNAME) or one.name)
     return [
         Question(
-            f"the GPUs of pool {pool} are partitioned anew ({title}), and no pod may use them meanwhile",
+            f"the GPUs of pool {pool} are partitioned anew ({geometry}), and no pod may use them meanwhile",
             "this task, which drains each node",
             f"{HOSTNAME} in ({','.join(sorted(here))})",
             counts=drain.uses_devices,
         )
-        for (pool, title), here in hosts.items()
+        for (pool, geometry), here in hosts.items()
     ]
 
 
@@ -137,16 +137,16 @@ def template(machine_set: KubeObject, pool: Shared) -> KubeObject:
     return {"spec": {"template": {"spec": {"metadata": {"labels": {MIG_CONFIG: value}}}}}}
 
 
-def judge_manager(snapshot: Snapshot, node: str, title: str, gone: str) -> Readiness:
+def judge_manager(snapshot: Snapshot, node: str, config_map: str, gone: str) -> Readiness:
     """Return ready once the MIG manager of the node has read the ConfigMap as it is.
 
     gone: the uid of the deleted manager, or "". The next one may be as old as the ConfigMap's content: times
     have no parts of a second.
     """
-    pod = mig_judge.managers(snapshot[PODS], title).get(node)
+    pod = mig_judge.managers(snapshot[PODS], config_map).get(node)
     remedy = f"Run `oc describe daemonset -n nvidia-gpu-operator {mig_judge.MANAGER}`."
     if pod is None:
-        what = f"no MIG manager that reads ConfigMap {title} runs on {node}"
+        what = f"no MIG manager that reads ConfigMap {config_map} runs on {node}"
         return pending("NoManager", what, code=MANAGER_CODE, remedy=remedy)
     if pod["metadata"].get("uid") == gone or not conditions.is_true(pod, "Ready"):
         what = f"the MIG manager on {node} has not started again"
@@ -179,7 +179,7 @@ class Done:
         if short:
             what = f"{self._turn.name} offers {', '.join(short)}"
             return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=remedy)
-        return ready("Partitioned", f"{self._turn.name} has {self._turn.title}")
+        return ready("Partitioned", f"{self._turn.name} has {self._turn.geometry}")
 
     def _lacking(self, node: KubeObject) -> list[str]:
         """Return a phrase for each resource that is short: of the pool's geometry, or after a rollback.

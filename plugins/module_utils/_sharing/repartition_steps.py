@@ -84,7 +84,8 @@ def _of(pools: t.Sequence[Shared], node: KubeObject) -> KubeObject | None:
 
 def _result(turns: t.Sequence[Turn], done: t.Sequence[str], ends: list[Result]) -> Result:
     changes = [
-        {"node": one.name, "pool": one.pool.name, "before": one.before, "after": one.title} for one in turns
+        {"node": one.name, "pool": one.pool.name, "before": one.before, "after": one.geometry}
+        for one in turns
     ]
     return {"turns": changes, "done": list(done), "ends": ends}
 
@@ -122,8 +123,8 @@ def _refuse_lasting(pods: t.Sequence[KubeObject]) -> None:
     )
 
 
-def _why(what: str, title: str) -> str:
-    return f"The GPUs of {what} are to be partitioned ({title})"
+def _why(what: str, geometry: str) -> str:
+    return f"The GPUs of {what} are to be partitioned ({geometry})"
 
 
 def _refuse_policy(found: mig_steps.Found, pools: t.Sequence[Shared]) -> None:
@@ -137,11 +138,11 @@ def _refuse_policy(found: mig_steps.Found, pools: t.Sequence[Shared]) -> None:
     ]
     if found.is_named and not lacking and asked in ("", found.strategy):
         return
-    what = f"does not name ConfigMap {found.title} for the MIG manager"
+    what = f"does not name ConfigMap {found.object_name} for the MIG manager"
     if found.is_named:
         what = f"has mig.strategy {found.strategy or 'none'}, not {asked}"
     if lacking:
-        what = f"is not prepared: ConfigMap {found.title} lacks a configuration of the pools"
+        what = f"is not prepared: ConfigMap {found.object_name} lacks a configuration of the pools"
     raise AcceleratorError("GPU-MIG-POLICY", problem=what)
 
 
@@ -163,7 +164,7 @@ def _take(work: _Work, turn: Turn) -> None:
     api, params = work.api, work.params
     api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"] + params["node_timeout"])
     mark = cordons.FOR_MIG
-    drain_steps.drain(api, {turn.name}, Rules.of(params), _why(f"node {turn.name}", turn.title), mark)
+    drain_steps.drain(api, {turn.name}, Rules.of(params), _why(f"node {turn.name}", turn.geometry), mark)
     if not turn.is_begun:
         _choose(work, turn, turn.target)
     if not api.check_mode:
@@ -199,14 +200,16 @@ def _restart(work: _Work, turn: Turn) -> None:
     """
     api, namespace = work.api, work.params["namespace"]
     on_node = drain.on(turn.name)
-    pods = mig_judge.managers(api.list(_POD, namespace, fields=on_node), work.found.title)
+    pods = mig_judge.managers(api.list(_POD, namespace, fields=on_node), work.found.object_name)
     is_again = mig_judge.label_of(turn.node) == turn.target
     pod, gone = pods.get(turn.name), ""
     if pod is not None and (is_again or judge.stale([pod], work.written)):
         api.delete(_POD, name(pod), namespace, owned_only=False)
         gone = pod["metadata"]["uid"]
     queries = {repartition.PODS: Query(_POD, namespace, fields=on_node)}
-    judged = functools.partial(repartition.judge_manager, node=turn.name, title=work.found.title, gone=gone)
+    judged = functools.partial(
+        repartition.judge_manager, node=turn.name, config_map=work.found.object_name, gone=gone
+    )
     api.wait(
         queries,
         judged,
@@ -249,7 +252,7 @@ def _rolled_back(work: _Work, turn: Turn, exc: NotReadyError) -> NotReadyError:
         "sharing.mig of the pool, and run again."
     )
     after = _roll_back(work, turn)
-    message = f"Node {turn.name} did not get {turn.title}: {line}. {after}"
+    message = f"Node {turn.name} did not get {turn.geometry}: {line}. {after}"
     return NotReadyError(code, message, remedy, [*exc.evidence, *log.splitlines()[-20:]], exc.facts)
 
 
@@ -274,7 +277,7 @@ def _log(work: _Work, turn: Turn) -> str:
     """Return the end of the log of the node's MIG manager; "" if it cannot be read."""
     namespace = work.params["namespace"]
     pods = work.api.list(_POD, namespace, fields=drain.on(turn.name))
-    pod = mig_judge.managers(pods, work.found.title).get(turn.name)
+    pod = mig_judge.managers(pods, work.found.object_name).get(turn.name)
     try:
         return work.api.log(namespace, name(pod), mig_judge.MANAGER, tail_lines=50) if pod else ""
     except ForbiddenError:

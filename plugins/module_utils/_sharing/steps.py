@@ -31,7 +31,7 @@ class _Found(t.NamedTuple):
     mig: the ConfigMap of the MIG manager; None if no GPU is partitioned, nor has to be.
     """
 
-    title: str
+    object_name: str
     live: KubeObject | None
     default: str = ""
     is_named: bool = False
@@ -116,7 +116,7 @@ def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Re
     profiles = config_map.wanted(found.live, pools)
     is_unused = not profiles and not config_map.others(found.live) and not found.is_named
     if owned(found.live) and is_unused:
-        api.delete(CONFIG_MAP, found.title, params["namespace"])
+        api.delete(CONFIG_MAP, found.object_name, params["namespace"])
     elif found.live is not None:
         _write(api, params, found, profiles)
     configs = {}
@@ -128,8 +128,8 @@ def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Re
 
 
 def _with_claims(params: GpuSharingParams, done: claim_steps.Done) -> Result:
-    title = params["config_map"] or config_map.NAME
-    return _with(done, _result(params, _Found(title, None), {}, {}, [], [], []))
+    object_name = params["config_map"] or config_map.NAME
+    return _with(done, _result(params, _Found(object_name, None), {}, {}, [], [], []))
 
 
 def _with(done: claim_steps.Done, result: Result) -> Result:
@@ -150,14 +150,14 @@ def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Fou
         return _Found(first, None)
     spec = policy(api)
     config = dict((spec.get("devicePlugin") or {}).get("config") or {})
-    title = params["config_map"] or config.get("name") or config_map.NAME
+    object_name = params["config_map"] or config.get("name") or config_map.NAME
     if is_shared or first in here:
-        _add(api, here, title, namespace)
-    is_named = config.get("name") == title
+        _add(api, here, object_name, namespace)
+    is_named = config.get("name") == object_name
     is_there = is_cut or not {MIG_CONFIG_MAP, mig_steps.named(spec)}.isdisjoint(here)
     mig = mig_steps.look(api, spec, here, namespace) if is_there else None
     default = str(config.get("default") or "") if is_named else ""
-    return _Found(title, here.get(title), default, is_named, mig)
+    return _Found(object_name, here.get(object_name), default, is_named, mig)
 
 
 def _used(live: KubeObject) -> KubeObject | None:
@@ -167,10 +167,10 @@ def _used(live: KubeObject) -> KubeObject | None:
     return live if owned(live) or profiles or configs else None
 
 
-def _add(api: Api, here: dict[str, KubeObject], title: str, namespace: str) -> None:
+def _add(api: Api, here: dict[str, KubeObject], object_name: str, namespace: str) -> None:
     """Add a ConfigMap that is not there yet, if it exists."""
-    if title not in here and (live := api.get(CONFIG_MAP, title, namespace)):
-        here[title] = live
+    if object_name not in here and (live := api.get(CONFIG_MAP, object_name, namespace)):
+        here[object_name] = live
 
 
 def policy(api: Api) -> KubeObject:
@@ -201,10 +201,10 @@ def _write(api: Api, params: GpuSharingParams, found: _Found, profiles: t.Mappin
     """
     if not profiles and not config_map.ours(found.live):
         return
-    place = (found.title, params["namespace"])
+    place = (found.object_name, params["namespace"])
     manifest = config_map.build(*place, profiles, found.live, ())
     keys = {*config_map.restarts(found.live), *config_map.changed(found.live, manifest)}
-    readers = _readers(api, params, found.title, keys) if keys else {}
+    readers = _readers(api, params, found.object_name, keys) if keys else {}
     if not readers:
         api.apply(manifest, live=found.live)
         return
@@ -215,12 +215,12 @@ def _write(api: Api, params: GpuSharingParams, found: _Found, profiles: t.Mappin
 
 
 def _readers(
-    api: Api, params: GpuSharingParams, title: str, keys: t.Collection[str]
+    api: Api, params: GpuSharingParams, object_name: str, keys: t.Collection[str]
 ) -> dict[str, list[KubeObject]]:
     """Return the pods that read these keys of the ConfigMap, by key; no entry for a key without pods."""
     chosen = {name(node): labels(node)[PLUGIN_CONFIG] for node in api.list(NODE, labels=PLUGIN_CONFIG)}
     found: dict[str, list[KubeObject]] = {}
-    for pod in judge.readers(api.list(POD, params["namespace"]), title):
+    for pod in judge.readers(api.list(POD, params["namespace"]), object_name):
         key = chosen.get(pod["spec"].get("nodeName", ""))
         if key in keys:
             found.setdefault(str(key), []).append(pod)
@@ -242,9 +242,9 @@ def _label(api: Api, pools: t.Sequence[Shared], nodes: t.Iterable[KubeObject]) -
 def _wait(api: Api, params: GpuSharingParams, found: _Found, pools: t.Sequence[Shared]) -> list[KubeObject]:
     """Wait until the nodes whose operands read the ConfigMaps offer their shares; return all nodes."""
     queries = {"nodes": Query(NODE), "pods": Query(POD, params["namespace"])}
-    judges: list[t.Callable[[Snapshot], Readiness]] = [judge.Judge(pools, found.title)]
+    judges: list[t.Callable[[Snapshot], Readiness]] = [judge.Judge(pools, found.object_name)]
     if found.mig is not None:
-        judges.append(mig_judge.MigJudge(pools, found.mig.title))
+        judges.append(mig_judge.MigJudge(pools, found.mig.object_name))
 
     def judged(snapshot: Snapshot) -> Readiness:
         return worst([one(snapshot) for one in judges])
@@ -265,11 +265,11 @@ def _result(
     others = config_map.others(found.live)
     default = {"default": found.default if others else profile.WHOLE}
     is_read = profiles or (found.is_named and others)
-    config = {"name": found.title, **(default if default["default"] else {})} if is_read else {}
+    config = {"name": found.object_name, **(default if default["default"] else {})} if is_read else {}
     mig = found.mig if configs else None
     strategy = mig_steps.strategy(pools) or (mig.strategy if mig else "")
     return {
-        "config_map": found.title,
+        "config_map": found.object_name,
         "found": found.is_there,
         "config": config,
         "is_named": found.is_named,

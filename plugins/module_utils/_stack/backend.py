@@ -83,28 +83,28 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
 }
 
 
-def backend(title: str) -> Backend:
+def backend(object_name: str) -> Backend:
     """Return the steps of a backend; raise LookupError if there is none.
 
     A task imports only the backend that it uses: Ansible compiles these files in every run.
     """
     steps: t.Any
-    if title == "clusterpolicy":
+    if object_name == "clusterpolicy":
         from .clusterpolicy import steps
-    elif title == "nvidiadriver":
+    elif object_name == "nvidiadriver":
         from .nvidiadriver import steps
-    elif title == "dra":
+    elif object_name == "dra":
         from .dra import steps
-    elif title == "nicclusterpolicy":
+    elif object_name == "nicclusterpolicy":
         from .nicclusterpolicy import steps
-    elif title == "custom":
+    elif object_name == "custom":
         from .custom import steps
-    elif title == "kmm":
+    elif object_name == "kmm":
         from .kmm import steps
-    elif title == "sro":
+    elif object_name == "sro":
         from .sro import steps
     else:
-        raise LookupError(title)
+        raise LookupError(object_name)
     return t.cast(Backend, steps)
 
 
@@ -113,13 +113,13 @@ def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
 
     Raise InputError for options of other backends, and for options that the backend refuses.
     """
-    title = params["backend"]
-    for option in sorted(set[str]().union(*OWN.values()) - OWN[title]):
+    object_name = params["backend"]
+    for option in sorted(set[str]().union(*OWN.values()) - OWN[object_name]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
-            message = f"{option} belongs to backend {owners}, and backend is {title}."
+            message = f"{option} belongs to backend {owners}, and backend is {object_name}."
             raise InputError("INPUT-OPTION", message, f"Remove {option}, or set backend to {owners}.")
-    found, complete = backend(title), t.cast(StackParams, params)
+    found, complete = backend(object_name), t.cast(StackParams, params)
     complete["name"] = params["name"] or found.NAME
     given = params["grace"]
     complete["grace"] = GRACE if given is None else given

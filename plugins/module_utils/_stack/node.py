@@ -120,13 +120,15 @@ def outside_as_result(late: Late) -> list[dict[str, t.Any]]:
     ]
 
 
-def ready_but_outside(late: Late, title: str) -> Finding:
+def ready_but_outside(late: Late, object_name: str) -> Finding:
     """Return the finding that only nodes outside the pools keep the custom resource from being ready."""
-    what = f"{title} is notReady for nodes outside the pools alone: {_outside_phrases(late)}."
+    what = f"{object_name} is notReady for nodes outside the pools alone: {_outside_phrases(late)}."
     return on_object(READY, "OthersNotReady", what)
 
 
-def with_status(findings: t.Sequence[Finding], status: Finding, late: Late, title: str) -> list[Finding]:
+def with_status(
+    findings: t.Sequence[Finding], status: Finding, late: Late, object_name: str
+) -> list[Finding]:
     """Return the findings, with the status of the custom resource last.
 
     If only nodes outside the pools keep it from being ready, its status counts as ready. If nothing explains
@@ -137,4 +139,4 @@ def with_status(findings: t.Sequence[Finding], status: Finding, late: Late, titl
         return [*findings, status]
     if not late:
         return [replace(one, waits=False) if one in said else one for one in [*findings, status]]
-    return [*(one for one in findings if one not in said), ready_but_outside(late, title)]
+    return [*(one for one in findings if one not in said), ready_but_outside(late, object_name)]

@@ -38,13 +38,13 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
         return [*fine, _csv(csv, name(csv))]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
     installed = plans.status(seen, "installedCSV")
-    title = plans.status(seen, "currentCSV") or installed
-    csv = olm_csv.named(csvs, installed or title)
+    object_name = plans.status(seen, "currentCSV") or installed
+    csv = olm_csv.named(csvs, installed or object_name)
     of_csv = Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",))
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
         _plan(live, plans.current_plan(seen), is_installed=bool(installed)),
-        _csv(csv, title) if title else of_csv,
+        _csv(csv, object_name) if object_name else of_csv,
     ]
 
 
@@ -54,12 +54,12 @@ def _catalogue(live: Data, catalog: Data | None) -> Stage:
         if bad := plans.condition(live, kind):
             return _bad(stages.CATALOGUE, verdict, bad, f"{where}: ")
     spec = live.get("spec") or {}
-    title = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
+    object_name = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
     if catalog is None:
-        return Stage(stages.CATALOGUE, PENDING, evidence=(f"{title} is not there",))
+        return Stage(stages.CATALOGUE, PENDING, evidence=(f"{object_name} is not there",))
     state = (catalog.get("status") or {}).get("connectionState") or {}
     told, since = str(state.get("lastObservedState") or "not connected"), str(state.get("lastConnect") or "")
-    return Stage(stages.CATALOGUE, READY if told in USABLE else PENDING, since, (f"{title} is {told}",))
+    return Stage(stages.CATALOGUE, READY if told in USABLE else PENDING, since, (f"{object_name} is {told}",))
 
 
 def _bad(stage: str, verdict: str, bad: Data, where: str = "") -> Stage:
@@ -76,17 +76,17 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     if plan is None:
         verdict = READY if is_installed else stages.WAITING
         return Stage(stages.PLAN, verdict, evidence=("there is no InstallPlan",))
-    since, title = str(plan["metadata"].get("creationTimestamp") or ""), f"InstallPlan {name(plan)}"
+    since, object_name = str(plan["metadata"].get("creationTimestamp") or ""), f"InstallPlan {name(plan)}"
     if plans.awaits_approval(plan):
         doing = "would upgrade the operator and waits" if is_installed else "waits"
         verdict = READY if is_installed else PENDING
-        return Stage(stages.PLAN, verdict, since, (f"{title} {doing} for an approval",))
+        return Stage(stages.PLAN, verdict, since, (f"{object_name} {doing} for an approval",))
     return _read(stages.PLAN, plans.judge(plan), since)
 
 
-def _csv(csv: Data | None, title: str) -> Stage:
+def _csv(csv: Data | None, object_name: str) -> Stage:
     since = str(((csv or {}).get("status") or {}).get("lastTransitionTime") or "")
-    found = _read(stages.CSV, olm_csv.judge(csv, title), since)
+    found = _read(stages.CSV, olm_csv.judge(csv, object_name), since)
     # Without a CSV the stage waits for the InstallPlan that brings it.
     return found if csv is not None else found._replace(verdict=stages.WAITING)
 

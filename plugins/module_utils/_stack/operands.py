@@ -107,8 +107,8 @@ def component(daemonset: KubeObject) -> str:
 
 
 def _depth(daemonset: KubeObject) -> tuple[int, str]:
-    order, title = list(COMPONENTS), component(daemonset)
-    return (order.index(title) if title in order else len(order), name(daemonset))
+    order, object_name = list(COMPONENTS), component(daemonset)
+    return (order.index(object_name) if object_name in order else len(order), name(daemonset))
 
 
 def current_revisions(revisions: t.Iterable[KubeObject]) -> dict[str, str]:
@@ -187,8 +187,12 @@ def of_daemonset(
 def lacking(node: KubeObject, daemonsets: t.Iterable[KubeObject], spec: t.Mapping[str, t.Any]) -> list[str]:
     """Return enabled components that the node's labels ask for but no DaemonSet brings."""
     served = {component(one) for one in selecting(node, daemonsets)}
-    called = [title for title in COMPONENTS if labels(node).get(DEPLOY + title) == "true"]
-    return [title for title in called if title not in served and _is_enabled(spec, COMPONENTS[title])]
+    called = [object_name for object_name in COMPONENTS if labels(node).get(DEPLOY + object_name) == "true"]
+    return [
+        object_name
+        for object_name in called
+        if object_name not in served and _is_enabled(spec, COMPONENTS[object_name])
+    ]
 
 
 def _is_enabled(spec: t.Mapping[str, t.Any], key: str) -> bool:
@@ -212,7 +216,7 @@ def shown_stages(
         here.setdefault(stage_of(one), []).append(one)
     for stage, own in here.items():
         late = [f"{name(node)}: {one.component} {one.note}" for one in own if not one.ready]
-        late += [f"{name(node)}: no DaemonSet for {title}" for title in absent.get(stage, ())]
+        late += [f"{name(node)}: no DaemonSet for {object_name}" for object_name in absent.get(stage, ())]
         if late:
             first = min((one.since for one in own if not one.ready and one.since), default="")
             shown[stage] = Stage(stage, stages.WAITING, first, tuple(late))

@@ -65,16 +65,16 @@ class Wrong(t.NamedTuple):
 
 def of_node(node: KubeObject, policy: KubeObject) -> list[Label]:
     """Return the labels of the node that choose profiles, with the ConfigMaps that the policy names."""
-    marks, title, spec = labels(node), name(node), policy.get("spec") or {}
+    marks, object_name, spec = labels(node), name(node), policy.get("spec") or {}
     plugin = at(spec, "devicePlugin.config") or {}
     found = []
     if value := marks.get(PLUGIN_CONFIG) or plugin.get("default"):
         is_default = not marks.get(PLUGIN_CONFIG)
-        found.append(Label(PLUGIN_CONFIG, title, str(value), str(plugin.get("name") or ""), is_default))
+        found.append(Label(PLUGIN_CONFIG, object_name, str(value), str(plugin.get("name") or ""), is_default))
     for key, part in ((MIG_CONFIG, "migManager"), (VGPU_CONFIG, "vgpuDeviceManager")):
         config_map = at(spec, f"{part}.config.name")
         if marks.get(key) and config_map:
-            found.append(Label(key, title, marks[key], str(config_map)))
+            found.append(Label(key, object_name, marks[key], str(config_map)))
     return found
 
 
@@ -173,11 +173,11 @@ def pull_secrets(pod: KubeObject) -> list[Name]:
 
 
 def _of_source(kind: str, source: KubeObject | None, field: str, place: str) -> list[Name]:
-    title = (source or {}).get(field) or (source or {}).get("name" if kind == "Secret" else field)
-    if not source or source.get("optional") or not title:
+    object_name = (source or {}).get(field) or (source or {}).get("name" if kind == "Secret" else field)
+    if not source or source.get("optional") or not object_name:
         return []
     keys = [source.get("key"), *(one.get("key") for one in source.get("items") or [])]
-    return [Name(kind, str(title), place, tuple(str(one) for one in keys if one))]
+    return [Name(kind, str(object_name), place, tuple(str(one) for one in keys if one))]
 
 
 def judge_name(pod: KubeObject, found: Name, live: KubeObject | None) -> Wrong | None:
@@ -196,9 +196,12 @@ def judge_name(pod: KubeObject, found: Name, live: KubeObject | None) -> Wrong |
     return Wrong("GPU-CP-REFERENCE", said, f"Run `oc edit configmap {found.name} -n {namespace}`.")
 
 
-def _create(kind: str, title: str, namespace: str) -> str:
+def _create(kind: str, object_name: str, namespace: str) -> str:
     if kind == "ConfigMap":
-        return f"Run `oc create configmap {title} -n {namespace} --from-file=FILE`, or correct the name."
+        return (
+            f"Run `oc create configmap {object_name} -n {namespace} --from-file=FILE`, or correct the name."
+        )
     if kind == "Secret":
-        return f"Run `oc create secret generic {title} -n {namespace} --from-file=FILE`, or correct the name."
-    return f"Run `oc apply -n {namespace} -f FILE` with {kind} {title}, or correct the name."
+        create = f"oc create secret generic {object_name} -n {namespace} --from-file=FILE"
+        return f"Run `{create}`, or correct the name."
+    return f"Run `oc apply -n {namespace} -f FILE` with {kind} {object_name}, or correct the name."

@@ -181,9 +181,9 @@ def on_object(
     return Finding(verdict, reason, message, code, remedy, **{"stage": CRD, **more})
 
 
-def not_yet(title: str, reason: str, code: str, namespace: str) -> Finding:
+def not_yet(object_name: str, reason: str, code: str, namespace: str) -> Finding:
     """Return the finding that the custom resource does not exist yet."""
-    message, remedy = f"{title} is not there yet.", f"Run `oc get events -n {namespace}`."
+    message, remedy = f"{object_name} is not there yet.", f"Run `oc get events -n {namespace}`."
     return on_object(PENDING, reason, message, code, remedy, waits=True)
 
 

@@ -69,8 +69,8 @@ def ask_change(
     """
     if live is None or (wanted and not (owned(live) or params["adopt"] == "take")):
         return []
-    title = f"{live['kind']} {name(live)}"
-    cause = f"{title} is deleted, and its operator may take the devices away"
+    object_name = f"{live['kind']} {name(live)}"
+    cause = f"{object_name} is deleted, and its operator may take the devices away"
     if wanted is not None:
         before, after = (one.get("spec") or {} for one in (live, fields.applied(live, wanted)))
         paths = [one for one in driver.differences(before, after) if not one.startswith(harmless)]
@@ -78,10 +78,11 @@ def ask_change(
             return []
         said = ", ".join(f"spec.{one}" for one in paths[:5]) + (" and more" if paths[5:] else "")
         cause = (
-            f"{said} of {title} changes, and its operator may restart or remove what pods with devices need"
+            f"{said} of {object_name} changes, and its operator may restart or remove what pods with devices "
+            "need"
         )
     selectors = [nodes] if nodes else [selector(one["node_selector"]) for one in params["pools"]]
-    by = f"the operator of {title}"
+    by = f"the operator of {object_name}"
     # Such an operator may bring any device, so it need not be a GPU.
     asked = [
         Question(cause, by, one, is_certain=False, counts=drain.uses_devices)
@@ -115,7 +116,7 @@ class Wait(t.NamedTuple):
     pods: stage -> name prefixes of the pods whose logs say why it is not ready.
     """
 
-    title: str
+    object_name: str
     queries: dict[str, Query]
     judge: StackJudge
     pods: t.Mapping[str, t.Sequence[str]]
@@ -140,7 +141,7 @@ def observe(
         return go_on(found, wait.judge.findings, blocked(seen)) if params["go_on"] else found
 
     try:
-        snapshot = api.wait(wait.queries, judged, wait.title, settle)
+        snapshot = api.wait(wait.queries, judged, wait.object_name, settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         from . import diagnose
 

@@ -89,15 +89,15 @@ def pools_of(
     return found
 
 
-def of_findings(title: str, own: t.Sequence[Finding], since: str = "") -> Stage:
+def of_findings(object_name: str, own: t.Sequence[Finding], since: str = "") -> Stage:
     """Return a stage from its findings. since: when the stage became ready, if nothing is wrong."""
     if not own:
-        return Stage(title, since=since)
+        return Stage(object_name, since=since)
     only_waits = all(one.waits and not one.is_failed for one in own)
     evidence = tuple(line for one in own for line in one.details or (one.message,))
     moments = sorted(one.since for one in own if one.since)
     verdict = stages.WAITING if only_waits else worst(own).verdict
-    return Stage(title, verdict, moments[0] if moments else since, evidence)
+    return Stage(object_name, verdict, moments[0] if moments else since, evidence)
 
 
 def _at(findings: t.Sequence[Finding], stage: str) -> list[Finding]:

@@ -190,7 +190,7 @@ def _behind(nodes: t.Iterable[KubeObject], rules: t.Mapping[str, t.Any], label: 
     parallel, most = int(rules.get("maxParallelUpgrades", 1)), rules.get("maxUnavailable", "100%")
     if not failed or not (0 < parallel <= failed or scaled(most, len(states)) <= failed):
         return []
-    return [title for title, one in states.items() if one == _REQUIRED]
+    return [object_name for object_name, one in states.items() if one == _REQUIRED]
 
 
 def scaled(value: t.Any, total: int) -> int:

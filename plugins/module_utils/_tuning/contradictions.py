@@ -97,11 +97,11 @@ def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None
     not count.
     """
     titles = [machine_config.WORKER, *map(machine_config.pool_name, names)]
-    for title in titles:
-        pool = cluster.named("MachineConfigPool", title)
+    for object_name in titles:
+        pool = cluster.named("MachineConfigPool", object_name)
         if pool and paused.is_paused(pool) and not paused.is_left(pool):
             why, remedy = paused.explain(pool)
-            text = f"MachineConfigPool {title} {why}, so nodes get no configuration."
+            text = f"MachineConfigPool {object_name} {why}, so nodes get no configuration."
             found.add(Code("REBOOT-PAUSED", text, remedy))
 
 
@@ -115,10 +115,10 @@ def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> N
 
 
 def _foreign_objects(cluster: Cluster, tuning: Tuning, found: Found) -> None:
-    title = machine_config.pool_name(tuning.name)
+    object_name = machine_config.pool_name(tuning.name)
     names = {"MachineConfig": machine_config.kernel_name(tuning.name)}
     for kind in ("MachineConfigPool", "KubeletConfig", "PerformanceProfile", "MachineConfig"):
-        live = cluster.named(kind, names.get(kind, title))
+        live = cluster.named(kind, names.get(kind, object_name))
         if live and not owned(live):
             found.add(text_of("REBOOT-FOREIGN", path=tuning.path, kind=kind, name=name(live)))
 
@@ -128,14 +128,14 @@ def _other_pools(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     marks = [(name(node), labels(node)) for node in cluster.nodes_of(tuning.label)]
     marks = marks or [("its future nodes", {**_GPU_NODE, **tuning.label})]
     for pool in cluster.pools:
-        title = name(pool)
-        if title in (own, machine_config.WORKER):
+        object_name = name(pool)
+        if object_name in (own, machine_config.WORKER):
             continue
         hit = [node for node, have in marks if selects(pool["spec"].get("nodeSelector"), have)]
         if not hit:
             continue
-        code = "REBOOT-CONTROL-PLANE" if title in _CONTROL_PLANE else "REBOOT-FOREIGN-POOL"
-        found.add(text_of(code, path=tuning.path, nodes=", ".join(hit[:5]), pool=title))
+        code = "REBOOT-CONTROL-PLANE" if object_name in _CONTROL_PLANE else "REBOOT-FOREIGN-POOL"
+        found.add(text_of(code, path=tuning.path, nodes=", ".join(hit[:5]), pool=object_name))
 
 
 def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
@@ -143,7 +143,7 @@ def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     if tuning.isolate is None and not tuning.topology:
         return
     own = machine_config.pool(tuning)
-    have, title = labels(own), name(own)
+    have, object_name = labels(own), name(own)
     for kind, objects in (("KubeletConfig", cluster.kubelets), ("PerformanceProfile", cluster.profiles)):
         for one in objects:
             spec = one.get("spec") or {}
@@ -154,7 +154,7 @@ def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
             if owned(one) or not (hit or selects(selector, have)) or _is_made(one, cluster):
                 continue
             found.add(
-                text_of("REBOOT-KUBELET-TWICE", path=tuning.path, kind=kind, name=name(one), pool=title)
+                text_of("REBOOT-KUBELET-TWICE", path=tuning.path, kind=kind, name=name(one), pool=object_name)
             )
 
 

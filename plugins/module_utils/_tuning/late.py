@@ -36,15 +36,17 @@ class Late:
     def hold(self, verdicts: t.Mapping[str, Readiness]) -> t.Iterator[None]:
         """Keep the error of a wait for the end of the run if its other pools go on; else raise it.
 
-        verdicts: of the last look of the wait, by title. The pools that failed are late, and after the
+        verdicts: of the last look of the wait, by object_name. The pools that failed are late, and after the
         deadline all that are not ready.
         """
         try:
             yield
         except (NotReadyError, WaitTimeoutError) as exc:
-            left = {title: one for title, one in verdicts.items() if title not in self.titles}
-            failed = {title for title, one in left.items() if one.is_failed}
-            late = failed or {title for title, one in left.items() if not one.is_ready}
+            left = {
+                object_name: one for object_name, one in verdicts.items() if object_name not in self.titles
+            }
+            failed = {object_name for object_name, one in left.items() if one.is_failed}
+            late = failed or {object_name for object_name, one in left.items() if not one.is_ready}
             if not (self.go_on and late):
                 raise
             self.titles |= late
@@ -71,12 +73,12 @@ def by_pool(
 ) -> list[Readiness]:
     """Return the findings about pools that are not late, and keep the worst of each pool in verdicts.
 
-    found: the title of a pool, and a finding about it. grace: makes lasting troubles failed.
+    found: the name of a pool, and a finding about it. grace: makes lasting troubles failed.
     """
     own = [one for one in found if one[0] not in late]
     hardened = grace.harden(one for _title, one in own)
     parts: dict[str, list[Readiness]] = {}
-    for (title, _finding), one in zip(own, hardened, strict=True):
-        parts.setdefault(title, []).append(one)
-    verdicts.update({title: worst(both) for title, both in parts.items()})
+    for (object_name, _finding), one in zip(own, hardened, strict=True):
+        parts.setdefault(object_name, []).append(one)
+    verdicts.update({object_name: worst(both) for object_name, both in parts.items()})
     return hardened

@@ -40,7 +40,7 @@ def is_left(pool: KubeObject | None) -> bool:
 
 def explain(pool: KubeObject) -> Pause:
     """Return who paused the pool, since when, and what ends the pause."""
-    title, (manager, since) = name(pool), _setter(pool)
+    object_name, (manager, since) = name(pool), _setter(pool)
     if is_left(pool):
         by, gpus = run.shown(_note(pool, ROLLOUT)), pool_of(pool)
         return Pause(
@@ -59,7 +59,7 @@ def explain(pool: KubeObject) -> Pause:
         )
     return Pause(
         f"is paused by {manager}{since}",
-        unpause(title, " when that work is done"),
+        unpause(object_name, " when that work is done"),
     )
 
 

@@ -45,29 +45,29 @@ def is_at(node: KubeObject, config: str) -> bool:
     return bool(config) and found == [config, config, "Done"]
 
 
-def judge_pool(pool: KubeObject | None, title: str, nodes: t.Sequence[KubeObject]) -> Readiness:
+def judge_pool(pool: KubeObject | None, object_name: str, nodes: t.Sequence[KubeObject]) -> Readiness:
     """Return ready if the pool is rolled out by every rule, and each of its nodes runs its configuration.
 
-    title: the name of the MachineConfigPool. nodes: those that its selector matches. A degraded node is
+    object_name: the name of the MachineConfigPool. nodes: those that its selector matches. A degraded node is
     named with its reason.
     """
     if not pool:
-        return pending("Missing", f"MachineConfigPool {title} does not exist yet")
+        return pending("Missing", f"MachineConfigPool {object_name} does not exist yet")
     if found := troubles(pool, nodes):
         return worst(found)
     if paused.is_paused(pool):
         why, remedy = paused.explain(pool)
-        message = f"MachineConfigPool {title} {why}, so its nodes do not get their configuration."
+        message = f"MachineConfigPool {object_name} {why}, so its nodes do not get their configuration."
         return failed("Paused", message, code=PAUSED, remedy=remedy)
     lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
     if not lacking:
-        return ready("Updated", f"{title}: {number_of(len(nodes), 'node')} with {target(pool)}")
+        return ready("Updated", f"{object_name}: {number_of(len(nodes), 'node')} with {target(pool)}")
     return pending(
         "Updating",
-        f"MachineConfigPool {title}: {'; '.join(lacking[:4])}",
+        f"MachineConfigPool {object_name}: {'; '.join(lacking[:4])}",
         code="REBOOT-PENDING",
-        remedy=f"Run `oc describe machineconfigpool {title}`; {_SLOW}.",
-        details=tuple(f"{title}: {one}" for one in lacking),
+        remedy=f"Run `oc describe machineconfigpool {object_name}`; {_SLOW}.",
+        details=tuple(f"{object_name}: {one}" for one in lacking),
     )
 
 
@@ -95,102 +95,103 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
     config = target(pool)
 
     def line(node: KubeObject) -> str:
-        title = name(node)
+        node_name = name(node)
         if is_at(node, config):
             doing = "" if node_facts.is_ready(node) else node_shown.why_not_ready(node)
             doing = doing or (cordons.shown(node) if node_facts.is_cordoned(node) else "")
-            return f"{title}: {doing}" if doing else ""
+            return f"{node_name}: {doing}" if doing else ""
         if annotation(node, DESIRED) != config:
             kept = f" until it is uncordoned ({cordons.shown(node)})" if node_facts.is_cordoned(node) else ""
-            return f"{title}: waits for its turn{kept}"
+            return f"{node_name}: waits for its turn{kept}"
         if not node_facts.is_ready(node):
-            return f"{title}: reboots ({node_shown.why_not_ready(node)})"
-        return (
-            f"{title}: {'drains' if node_facts.is_cordoned(node) else 'begins'} ({annotation(node, STATE)})"
-        )
+            return f"{node_name}: reboots ({node_shown.why_not_ready(node)})"
+        doing = "drains" if node_facts.is_cordoned(node) else "begins"
+        return f"{node_name}: {doing} ({annotation(node, STATE)})"
 
     return line
 
 
 def troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
     """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
-    title = name(pool)
-    found = [_degraded(title, one) for one in nodes if update(one).is_stuck]
+    object_name = name(pool)
+    found = [_degraded(object_name, one) for one in nodes if update(one).is_stuck]
     condition = conditions.find(pool, "RenderDegraded")
     if condition.get("status") == "True":
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
         found.append(
             pending(
-                f"RenderDegraded:{title}",
-                f"The configuration of MachineConfigPool {title} cannot be rendered: {text}.",
+                f"RenderDegraded:{object_name}",
+                f"The configuration of MachineConfigPool {object_name} cannot be rendered: {text}.",
                 code=RENDER,
                 remedy="Correct the MachineConfig or KubeletConfig that the text names.",
-                details=(f"{title}: {text}",),
+                details=(f"{object_name}: {text}",),
             )
         )
     condition = conditions.find(pool, "NodeDegraded")
     if not found and (condition.get("status") == "True" or conditions.is_true(pool, "Degraded")):
         condition = condition or conditions.find(pool, "Degraded")
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
-        found.append(_trouble(title, f"MachineConfigPool {title}", text, f"Run `{_DAEMONS} -o wide`."))
+        found.append(
+            _trouble(object_name, f"MachineConfigPool {object_name}", text, f"Run `{_DAEMONS} -o wide`.")
+        )
     return found
 
 
-def _degraded(title: str, node: KubeObject) -> Readiness:
+def _degraded(object_name: str, node: KubeObject) -> Readiness:
     found = update(node)
     text = found.reason or f"it is {found.state} and gives no reason"
     daemon = f"$({_DAEMONS} -o name --field-selector spec.nodeName={name(node)})"
     look = f"Run `oc logs {_SPACE} -c machine-config-daemon {daemon}`."
-    return _trouble(title, f"Node {name(node)}", text, look)
+    return _trouble(object_name, f"Node {name(node)}", text, look)
 
 
-def _trouble(title: str, what: str, text: str, look: str) -> Readiness:
+def _trouble(object_name: str, what: str, text: str, look: str) -> Readiness:
     is_drain = "failed to drain" in text
     return pending(
         f"Degraded:{what}",
-        f"{what} is degraded in the rollout of {title}: {text}.",
+        f"{what} is degraded in the rollout of {object_name}: {text}.",
         code=DRAIN if is_drain else DEGRADED,
         remedy="Run `oc get pdb -A`, and let the application run elsewhere too." if is_drain else look,
         details=(f"{what}: {text}",),
     )
 
 
-def judge_kubelet_config(config: KubeObject | None, title: str) -> Readiness:
+def judge_kubelet_config(config: KubeObject | None, object_name: str) -> Readiness:
     """Return whether the operator took the KubeletConfig; OpenShift has two spellings of that.
 
     Up to 4.22 the last condition is Success, or Failure with status False. Later it is Accepted.
     """
     if not config:
-        return pending("Missing", f"KubeletConfig {title} does not exist yet")
+        return pending("Missing", f"KubeletConfig {object_name} does not exist yet")
     status = config.get("status") or {}
     seen = status.get("observedGeneration")
     found = (status.get("conditions") or [{}])[-1]
     if not found or (seen is not None and int(seen) < int(config["metadata"].get("generation") or 0)):
-        return pending("Unseen", f"KubeletConfig {title}: the operator has not seen the last change")
+        return pending("Unseen", f"KubeletConfig {object_name}: the operator has not seen the last change")
     kind, is_true = found.get("type"), found.get("status") == "True"
     if kind in ("Success", "Accepted") and is_true:
-        return ready(str(kind), f"KubeletConfig {title} is accepted")
+        return ready(str(kind), f"KubeletConfig {object_name} is accepted")
     text = found.get("message") or found.get("reason") or "it gives no reason"
     return failed(
         str(kind),
-        **text_of("REBOOT-KUBELET-REFUSED", name=title, trouble=text)._asdict(),
-        details=(f"KubeletConfig {title}: {text}",),
+        **text_of("REBOOT-KUBELET-REFUSED", name=object_name, trouble=text)._asdict(),
+        details=(f"KubeletConfig {object_name}: {text}",),
     )
 
 
-def judge_profile(profile: KubeObject | None, title: str) -> Readiness:
+def judge_profile(profile: KubeObject | None, object_name: str) -> Readiness:
     """Return failed for a degraded PerformanceProfile, pending for one that no controller has seen."""
     if not profile:
-        return pending("Missing", f"PerformanceProfile {title} does not exist yet")
+        return pending("Missing", f"PerformanceProfile {object_name} does not exist yet")
     condition = conditions.find(profile, "Degraded")
     if condition.get("status") == "True" and condition.get("reason") != "MCPDegraded":
         text = f"{condition.get('reason') or 'Degraded'}: {condition.get('message') or 'no message'}"
         return failed(
             str(condition.get("reason")),
-            **text_of("REBOOT-PROFILE", name=title, trouble=text)._asdict(),
-            details=(f"PerformanceProfile {title}: {text}",),
+            **text_of("REBOOT-PROFILE", name=object_name, trouble=text)._asdict(),
+            details=(f"PerformanceProfile {object_name}: {text}",),
         )
-    return ready("Seen", f"PerformanceProfile {title} is not degraded")
+    return ready("Seen", f"PerformanceProfile {object_name} is not degraded")
 
 
 def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> Readiness:
@@ -217,7 +218,7 @@ class Rolled:
 
     titles: the MachineConfigPools. released: those that have given up their nodes. The snapshot has the nodes
     of each under `NODES` and its name. grace: makes lasting troubles failed. late: titles that do not count.
-    verdicts: of the last look, by title.
+    verdicts: of the last look, by object_name.
     """
 
     titles: t.Collection[str]
@@ -230,8 +231,14 @@ class Rolled:
         pools = snapshot[POOLS]
         worker = named(pools, machine_config.WORKER) or None
         found = [
-            (title, judge_pool(named(pools, title) or None, title, snapshot[f"{NODES}{title}"]))
-            for title in self.titles
+            (
+                object_name,
+                judge_pool(named(pools, object_name) or None, object_name, snapshot[f"{NODES}{object_name}"]),
+            )
+            for object_name in self.titles
         ]
-        found += [(title, judge_returned(worker, snapshot[f"{NODES}{title}"])) for title in self.released]
+        found += [
+            (object_name, judge_returned(worker, snapshot[f"{NODES}{object_name}"]))
+            for object_name in self.released
+        ]
         return worst(by_pool(self.grace, found, self.late, self.verdicts))

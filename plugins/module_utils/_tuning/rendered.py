@@ -130,24 +130,26 @@ class Rendered:
             (one, judge_profile(named(snapshot.get(PROFILES, ()), one) or None, one)) for one in self.profiles
         ]
         found += [
-            (title, self._pool(named(snapshot[POOLS], title) or None, title, wanted))
-            for title, wanted in self.sources.items()
+            (object_name, self._pool(named(snapshot[POOLS], object_name) or None, object_name, wanted))
+            for object_name, wanted in self.sources.items()
         ]
         return worst(by_pool(self.grace, found, self.late, self.verdicts))
 
-    def _pool(self, pool: KubeObject | None, title: str, wanted: t.Iterable[str]) -> Readiness:
+    def _pool(self, pool: KubeObject | None, object_name: str, wanted: t.Iterable[str]) -> Readiness:
         if not pool:
-            return pending("Missing", f"MachineConfigPool {title} does not exist yet")
+            return pending("Missing", f"MachineConfigPool {object_name} does not exist yet")
         if found := [one for one in troubles(pool, ()) if one.code == RENDER]:
             return worst(found)
         have = source_names(pool)
         lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
         if lacking or not target(pool):
             what = ", ".join(lacking) or "a configuration"
-            return pending("Rendering", f"{title}: {what} is not rendered yet", details=(f"{title}: {what}",))
-        if self.stale.get(title) == target(pool):
-            return pending("Rendering", f"{title}: {target(pool)} does not have the last change yet")
-        return ready("Rendered", f"{title}: {target(pool)}")
+            return pending(
+                "Rendering", f"{object_name}: {what} is not rendered yet", details=(f"{object_name}: {what}",)
+            )
+        if self.stale.get(object_name) == target(pool):
+            return pending("Rendering", f"{object_name}: {target(pool)} does not have the last change yet")
+        return ready("Rendered", f"{object_name}: {target(pool)}")
 
 
 def source_names(pool: KubeObject) -> list[str]:

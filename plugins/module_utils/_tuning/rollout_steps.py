@@ -100,7 +100,9 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
     work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
     ends = _ask(api, work, on_busy)
     _execute(api, work, Late())
-    return [{**_common(work, one.name, [], ends), "machine_config_pool": one.title} for one in work.releases]
+    return [
+        {**_common(work, one.name, [], ends), "machine_config_pool": one.object_name} for one in work.releases
+    ]
 
 
 class _Coming(t.NamedTuple):
@@ -154,7 +156,7 @@ def _work(
     asked = [
         (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
     ]
-    mine = {one.title for one in changes} | {one.title for one in releases}
+    mine = {one.object_name for one in changes} | {one.object_name for one in releases}
     left = [one for one in cluster.pools if owned(one) and paused.is_left(one) and name(one) not in mine]
     return Work(cluster, changes, releases, asked, reboots, left)
 
@@ -168,7 +170,7 @@ def _coming(cluster: Cluster, change: Change) -> _Coming:
     nodes = cluster.nodes_of(tuning.label)
     because, is_asked = change.because or "of a rollout that an earlier run began", bool(change.because)
     if live is not None and paused.is_left(live):
-        goes_on = f"the rollout goes on: MachineConfigPool {change.title} {paused.explain(live).why}"
+        goes_on = f"the rollout goes on: MachineConfigPool {change.object_name} {paused.explain(live).why}"
         because, is_asked = ", and ".join(filter(None, (change.because, goes_on))), True
     elif not change.settings:
         nodes = rollout.behind(nodes, live)
@@ -256,7 +258,7 @@ def _warn_of_kubelets(api: Api, cluster: Cluster, changes: t.Iterable[Change]) -
 def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
     if live is None or not diff.same(dry_run_apply(api, wanted, live), live):
         return True
-    api.kept.append(diff.title(live))
+    api.kept.append(diff.object_name(live))
     return False
 
 
@@ -279,11 +281,11 @@ def _execute(api: Api, work: Work, late: Late) -> None:
         user_data_steps.restore(api, one.name)
     rollout_writes.release(api, [one for one in work.releases if not machine_config.is_released(one.live)])
     rollout_writes.write(api, work.changes, late)
-    labels = {one.title: machine_config.node_label(one.live) for one in work.releases}
-    released = {title: label for title, label in labels.items() if label}
+    labels = {one.object_name: machine_config.node_label(one.live) for one in work.releases}
+    released = {object_name: label for object_name, label in labels.items() if label}
     rollout_writes.wait_rolled(api, work.changes, released, GRACE, late)
     if api.wait_wanted or api.check_mode:
-        for one in [one for one in work.releases if one.title not in late.titles]:
+        for one in [one for one in work.releases if one.object_name not in late.titles]:
             _delete(api, work.cluster, one)
 
 
@@ -293,7 +295,7 @@ def _delete(api: Api, cluster: Cluster, release: Release) -> None:
         if owned(one) and pool_of(one) == release.name:
             api.delete(rollout_writes.KINDS[one["kind"]], name(one))
     user_data_steps.remove(api, release.name)
-    api.delete(rollout_waits.POOL, release.title)
+    api.delete(rollout_waits.POOL, release.object_name)
 
 
 def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:

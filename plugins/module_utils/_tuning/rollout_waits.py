@@ -37,8 +37,10 @@ def wait_pools(
         return
     late = late or Late()
     queries = {POOLS: Query(POOL)}
-    queries |= {f"{NODES}{title}": Query(known("Node"), labels=one) for title, one in labels.items()}
-    titles = [title for title in labels if title not in released]
+    queries |= {
+        f"{NODES}{object_name}": Query(known("Node"), labels=one) for object_name, one in labels.items()
+    }
+    titles = [object_name for object_name in labels if object_name not in released]
     judge = Rolled(titles, list(released), Grace(api.clock, grace, PASSING), late.titles)
     while True:
         with late.hold(judge.verdicts):
@@ -63,8 +65,8 @@ def _explain(api: Api, exc: AcceleratorError, queries: t.Mapping[str, Query]) ->
         if key != POOLS
         for one in api.list(query.kind, labels=query.labels)
     }
-    going = sorted(title for title, one in nodes.items() if evictions.is_draining(one))
-    pods = [pod for title in going for pod in api.list(known("Pod"), fields=drain.on(title))]
+    going = sorted(object_name for object_name, one in nodes.items() if evictions.is_draining(one))
+    pods = [pod for object_name in going for pod in api.list(known("Pod"), fields=drain.on(object_name))]
     left = drain.leaving(pods)
     lines = evictions.blocked(left, api.list(known("PodDisruptionBudget")) if left else [])
     if lines:

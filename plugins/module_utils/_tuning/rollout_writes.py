@@ -58,7 +58,7 @@ class Change:
         return [] if self.is_empty and has_profile else rendered.sources(self.tuning.name, self.wanted)
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return the name of the MachineConfigPool."""
         return machine_config.pool_name(self.tuning.name)
 
@@ -83,7 +83,7 @@ class Change:
         objects = [f"{one['kind']} {name(one)}" for one in self.changed]
         objects += [f"the removed {one['kind']} {name(one)}" for one in self.gone]
         if not objects and (not self.live or machine_config.has_other_nodes(self.live, self.tuning.label)):
-            objects = [f"MachineConfigPool {self.title}"]
+            objects = [f"MachineConfigPool {self.object_name}"]
         return f"of {', '.join(objects)}" if objects else ""
 
 
@@ -95,7 +95,7 @@ class Release:
     live: KubeObject
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return the name of the MachineConfigPool."""
         return machine_config.pool_name(self.name)
 
@@ -128,7 +128,7 @@ def write(api: Api, changes: t.Sequence[Change], late: Late) -> None:
 
 
 def _say_unpaused(errors: t.Iterable[AcceleratorError], changes: t.Iterable[Change]) -> None:
-    titles = ", ".join(one.title for one in changes)
+    titles = ", ".join(one.object_name for one in changes)
     for one in errors:
         one.message += f" MachineConfigPool {titles} is not paused, and rolls out what is valid."
 
@@ -149,7 +149,7 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
             "take up one object after the other."
         )
         return
-    own = {one.title: one.sources for one in changes}
+    own = {one.object_name: one.sources for one in changes}
     names = {kind: [name(m) for one in changes for m in one.wanted if m["kind"] == kind] for kind in KINDS}
     judge = rendered.Rendered(
         own,
@@ -169,18 +169,20 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
             seen = api.wait(
                 queries, judge, "configuration of the pools", on_timeout_code=pool_judge.RENDER, since=started
             )
-            judge.stale = _stale(api, seen[POOLS], [one for one in changes if one.title not in late.titles])
+            judge.stale = _stale(
+                api, seen[POOLS], [one for one in changes if one.object_name not in late.titles]
+            )
             if not judge.stale:
                 return
 
 
 def _stale(api: Api, pools: t.Sequence[KubeObject], changes: t.Iterable[Change]) -> dict[str, str]:
     """Return the MachineConfigPools whose configuration does not have all that was written, with its name."""
-    live = {one.title: named(pools, one.title) for one in changes}
+    live = {one.object_name: named(pools, one.object_name) for one in changes}
     return {
-        one.title: pool_judge.target(live[one.title])
+        one.object_name: pool_judge.target(live[one.object_name])
         for one in changes
-        if not (_is_whole(api, live[one.title], one.sources) and _is_told(api, one))
+        if not (_is_whole(api, live[one.object_name], one.sources) and _is_told(api, one))
     }
 
 
@@ -222,6 +224,10 @@ def wait_rolled(
     released: MachineConfigPool to the labels of the nodes. Raises NotReadyError or WaitTimeoutError, or keeps
     it in late; for a node that cannot be drained the error names the pods and their PodDisruptionBudgets.
     """
-    labels = {one.title: one.tuning.label for one in changes} | dict(released)
-    going = {title: selector(label) for title, label in labels.items() if title not in late.titles}
+    labels = {one.object_name: one.tuning.label for one in changes} | dict(released)
+    going = {
+        object_name: selector(label)
+        for object_name, label in labels.items()
+        if object_name not in late.titles
+    }
     rollout_waits.wait_pools(api, going, released, grace, late)

@@ -31,7 +31,7 @@ class Member(t.NamedTuple):
     others: list[str]
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return the name of the MachineConfigPool."""
         return name(self.pool)
 
@@ -92,7 +92,7 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
     """
     wanted = [one for one in found if not one.is_paused]
     for one in wanted:
-        if one.title == _MASTER:
+        if one.object_name == _MASTER:
             raise AcceleratorError(
                 "UPDATE-SHARED",
                 f"MachineConfigPool {_MASTER} has {number_of(len(one.gpus), 'GPU node')}: no update of the "
@@ -102,19 +102,19 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
         if one.others:
             raise AcceleratorError(
                 "UPDATE-SHARED",
-                f"MachineConfigPool {one.title} has {number_of(len(one.gpus), 'GPU node')} and "
+                f"MachineConfigPool {one.object_name} has {number_of(len(one.gpus), 'GPU node')} and "
                 f"{number_of(len(one.others), 'other node')} ({', '.join(one.others[:5])}): pausing it would "
                 "hold back the others too. Nothing was changed.",
                 "Give the GPU nodes a MachineConfigPool of their own (a pool with tuning and reboot: planned "
                 "has one), or update without gpu_update_pools.",
-                [f"{one.title}: {text}" for text in one.others],
+                [f"{one.object_name}: {text}" for text in one.others],
             )
         if conditions.is_true(one.pool, "Updating"):
             raise AcceleratorError(
                 "UPDATE-POOL",
-                f"MachineConfigPool {one.title} is being rolled out, and would stop in the middle. "
+                f"MachineConfigPool {one.object_name} is being rolled out, and would stop in the middle. "
                 "Nothing was changed.",
-                f"Wait: `oc wait mcp {one.title} --for=condition=Updated --timeout=60m`.",
+                f"Wait: `oc wait mcp {one.object_name} --for=condition=Updated --timeout=60m`.",
             )
     return wanted
 
@@ -147,7 +147,7 @@ def refuse_not_begun(found: t.Iterable[Member], cluster: KubeObject | None) -> N
     if early:
         raise AcceleratorError(
             "UPDATE-NOT-BEGUN",
-            pools=", ".join(pool.title for pool in early),
+            pools=", ".join(pool.object_name for pool in early),
             release=version(early[0]),
             current=now,
         )
@@ -156,7 +156,7 @@ def refuse_not_begun(found: t.Iterable[Member], cluster: KubeObject | None) -> N
 def reboots(found: t.Iterable[Member], pods: t.Sequence[KubeObject]) -> list[Reboot]:
     """Return the nodes that reboot when these pools are released."""
     return [
-        rollout.reboot(one.title, "gpu_update_pools", _BECAUSE, going, one.pool, pods)
+        rollout.reboot(one.object_name, "gpu_update_pools", _BECAUSE, going, one.pool, pods)
         for one in found
         if one.is_paused and (going := rollout.behind(one.gpus, one.pool))
     ]
@@ -166,9 +166,9 @@ def as_result(found: t.Iterable[Member], paused: t.Container[str]) -> list[dict[
     """Return the pools with their GPU nodes. paused: the pools that are paused after the task."""
     return [
         {
-            "name": one.title,
+            "name": one.object_name,
             "nodes": sorted(name(node) for node in one.gpus),
-            "paused": one.title in paused,
+            "paused": one.object_name in paused,
             "version": version(one),
             "order": one.order,
         }

@@ -47,9 +47,10 @@ def paused(api: Api, params: UpdatePoolsParams) -> dict[str, t.Any]:
     for one in [one for one in found if one.is_paused and not one.is_marked]:
         why, remedy = pauses.explain(one.pool)
         api.warn(
-            f"MachineConfigPool {one.title} {why}, so after_openshift_update does not release it. {remedy}"
+            f"MachineConfigPool {one.object_name} {why}, so after_openshift_update does not release it. "
+            f"{remedy}"
         )
-    titles = {one.title for one in found if one.is_paused} | {one.title for one in wanted}
+    titles = {one.object_name for one in found if one.is_paused} | {one.object_name for one in wanted}
     pools = pause.as_result(found, titles)
     return {"pools": pools, "reboots": [], "ends": [], "table": pause.table(pools)}
 
@@ -70,7 +71,7 @@ def released(api: Api, params: UpdatePoolsParams) -> dict[str, t.Any]:
     going = pause.reboots(mine, _pods(api, mine))
     work = _Release(api, params["on_busy"], mine, {one.name: one for one in going})
     work.release()
-    titles = work.held | {one.title for one in found if one.is_paused and not one.is_marked}
+    titles = work.held | {one.object_name for one in found if one.is_paused and not one.is_marked}
     pools = pause.as_result(found, titles)
     return {
         "pools": pools,
@@ -91,8 +92,8 @@ class _Release:
         self, api: Api, on_busy: str, mine: t.Sequence[Member], reboots: t.Mapping[str, Reboot]
     ) -> None:
         self._api, self._on_busy, self._mine, self._reboots = api, on_busy, mine, reboots
-        self._labels = {one.title: _labels(one) for one in mine}
-        self.held = {one.title for one in mine if one.is_paused}
+        self._labels = {one.object_name: _labels(one) for one in mine}
+        self.held = {one.object_name for one in mine if one.is_paused}
         self.ends: list[dict[str, t.Any]] = []
 
     def release(self) -> None:
@@ -124,7 +125,7 @@ class _Release:
         judge = functools.partial(turns.judge, frozenset(self.held), grace)
         queries = {pool_judge.POOLS: Query(rollout_waits.POOL), pool_judge.NODES: Query(known("Node"))}
         seen = self._api.wait(queries, judge, "rollout of the other pools", on_timeout_code="REBOOT-PENDING")
-        own = {one.title for one in self._mine}
+        own = {one.object_name for one in self._mine}
         for pool in turns.paused_by_others(seen[pool_judge.POOLS], own):
             why, remedy = pauses.explain(pool)
             self._api.warn(
@@ -134,9 +135,9 @@ class _Release:
         return self._api.check_mode or judge(seen).is_ready
 
     def _ask(self, turn: t.Iterable[Member]) -> list[dict[str, t.Any]]:
-        going = [self._reboots[one.title] for one in turn if one.title in self._reboots]
+        going = [self._reboots[one.object_name] for one in turn if one.object_name in self._reboots]
         questions = [rollout.question(one, self._labels[one.name]) for one in going]
-        done = [one.title for one in self._mine if one.is_paused and one.title not in self.held]
+        done = [one.object_name for one in self._mine if one.is_paused and one.object_name not in self.held]
         left = ", ".join(sorted(self.held))
         so_far = f"Before that, {', '.join(done)} was released; {left} stays paused." if done else ""
         return consent.ask(self._api, questions, self._on_busy, _BUSY, so_far or consent.UNCHANGED)
@@ -146,8 +147,8 @@ class _Release:
         for one in turn:
             if one.is_paused:
                 _patch(self._api, one, {"paused": False}, pause.version(one), one.order)
-        self.held -= {one.title for one in turn}
-        labels = {one.title: self._labels[one.title] for one in turn}
+        self.held -= {one.object_name for one in turn}
+        labels = {one.object_name: self._labels[one.object_name] for one in turn}
         rollout_waits.wait_pools(self._api, labels, (), _GRACE)
         # The mark goes last: a run that was killed before it waits for the nodes again.
         for one in turn if self._api.wait_wanted or self._api.check_mode else ():
@@ -178,4 +179,4 @@ def _patch(api: Api, one: Member, spec: KubeObject, version: str | None, order: 
     known_marks = one.pool["metadata"].get("annotations") or {}
     marks = {key: value for key, value in marks.items() if value is not None or key in known_marks}
     body = {"metadata": {"annotations": marks}, "spec": spec}
-    api.merge_patch(rollout_waits.POOL, one.title, None, body)
+    api.merge_patch(rollout_waits.POOL, one.object_name, None, body)

@@ -31,23 +31,23 @@ def pools(live: t.Iterable[KubeObject]) -> list[Check]:
 
 def _pool(pool: KubeObject) -> Check | None:
     name, status, code = str(pool["metadata"]["name"]), pool.get("status") or {}, "UPDATE-POOL"
-    title, count = f"machine config pool {name}", status.get("machineCount")
+    object_name, count = f"machine config pool {name}", status.get("machineCount")
     if paused.is_paused(pool):
         if (pool["metadata"].get("annotations") or {}).get(paused.UPDATE):
             what = f"is paused for the update: its nodes ({count}) follow with after_openshift_update.yml"
-            return Check(title, OK, what)
+            return Check(object_name, OK, what)
         why, remedy = paused.explain(pool)
         what = f"{why}: its nodes ({count}) keep their kernel, and the update of the nodes waits"
-        return Check(title, BLOCKING, what, remedy, code)
+        return Check(object_name, BLOCKING, what, remedy, code)
     for kind in ("Degraded", "NodeDegraded"):
         if conditions.is_true(pool, kind):
             found = conditions.find(pool, kind)
             what = f"is degraded: {found.get('message') or found.get('reason')}"
-            return Check(title, BLOCKING, what, f"`oc describe mcp {name}`", code)
+            return Check(object_name, BLOCKING, what, f"`oc describe mcp {name}`", code)
     if conditions.is_true(pool, "Updating"):
         what = f"is being rolled out: {status.get('updatedMachineCount', 0)} of {count} nodes are updated"
         remedy = f"Wait: `oc wait mcp {name} --for=condition=Updated --timeout=60m`"
-        return Check(title, BLOCKING, what, remedy, code)
+        return Check(object_name, BLOCKING, what, remedy, code)
     return None
 
 
@@ -102,7 +102,7 @@ def budgets(
 
 def _budget(budget: KubeObject, pods: t.Sequence[KubeObject]) -> Check:
     metadata, status, code = budget["metadata"], budget["status"], "UPDATE-BUDGET"
-    title = f"disruption budget {metadata['namespace']}/{metadata['name']}"
+    object_name = f"disruption budget {metadata['namespace']}/{metadata['name']}"
     desired, expected = status.get("desiredHealthy"), status["expectedPods"]
     evidence = tuple(f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods)
     if never(budget):
@@ -111,13 +111,13 @@ def _budget(budget: KubeObject, pods: t.Sequence[KubeObject]) -> Check:
             f"never allows a disruption ({desired} of {expected} must be healthy): {where} cannot be drained"
         )
         remedy = "Add a replica, or set maxUnavailable: 1; otherwise move the pods by hand during the update."
-        return Check(title, BLOCKING, what, remedy, code, evidence)
+        return Check(object_name, BLOCKING, what, remedy, code, evidence)
     what = (
         f"allows no disruption now: {status.get('currentHealthy', 0)} of {expected} pods are healthy, "
         f"{desired} must be"
     )
     remedy = f"Run `oc describe pdb -n {metadata['namespace']} {metadata['name']}`."
-    return Check(title, WARNING, what, remedy, code, evidence)
+    return Check(object_name, WARNING, what, remedy, code, evidence)
 
 
 def workloads(pods: t.Iterable[KubeObject]) -> Check:

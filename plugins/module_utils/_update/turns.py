@@ -54,7 +54,7 @@ def judge(held: t.Collection[str], grace: Grace, snapshot: Snapshot) -> Readines
         if pool_judge.annotation(node, CURRENT) and (pool := pool_of(pools, labels(node))):
             nodes.setdefault(name(pool), []).append(node)
     found = [
-        pool_judge.judge_pool(named(pools, title), title, nodes.get(title, []))
-        for title in others(pools, held)
+        pool_judge.judge_pool(named(pools, object_name), object_name, nodes.get(object_name, []))
+        for object_name in others(pools, held)
     ]
     return worst(grace.harden(found))

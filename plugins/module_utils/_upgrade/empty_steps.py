@@ -53,7 +53,7 @@ def remarks(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Colle
         found.append(one.line)
         if params["on_busy"] == impact.DRAIN:
             kept = gangs.kept(one.pods, api.list(_BUDGET, one.namespace))
-            found += [f"{one.title} waits for its turn: {why}" for why in kept]
+            found += [f"{one.object_name} waits for its turn: {why}" for why in kept]
     return found
 
 
@@ -72,7 +72,9 @@ def evict_gangs(api: Api, seen: Seen, nodes: t.Collection[str]) -> None:
 def _evict(api: Api, gang: Gang) -> None:
     """Evict all pods of a gang, once every budget allows that, and wait until they are gone."""
     queries = {"pods": Query(_POD, gang.namespace), "budgets": Query(_BUDGET, gang.namespace)}
-    snapshot = api.wait(queries, lambda seen: _judge_budgets(gang, seen), gang.title, on_timeout_code=KEPT)
+    snapshot = api.wait(
+        queries, lambda seen: _judge_budgets(gang, seen), gang.object_name, on_timeout_code=KEPT
+    )
     if not _judge_budgets(gang, snapshot).is_ready:
         raise _kept(gang, gangs.kept(gang.left(snapshot["pods"]), snapshot["budgets"]))
     refused: dict[str, tuple[str, float]] = {}
@@ -87,7 +89,7 @@ def _evict(api: Api, gang: Gang) -> None:
         if not left or due(left):
             return ready()
         why = "; ".join(sorted({text for text, _when in refused.values() if text}))
-        message = f"{gang.title}: {number_of(len(left), 'pod')} of it still runs. {why}".rstrip()
+        message = f"{gang.object_name}: {number_of(len(left), 'pod')} of it still runs. {why}".rstrip()
         return pending("Leaving", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
 
     while left := gang.left(snapshot["pods"]):
@@ -95,7 +97,7 @@ def _evict(api: Api, gang: Gang) -> None:
             refused[gangs.uid(pod)] = (evict(api, pod), api.clock())
         if not api.wait_wanted:
             return
-        snapshot = api.wait(queries, judge, f"end of {gang.title}", on_timeout_code=KEPT)
+        snapshot = api.wait(queries, judge, f"end of {gang.object_name}", on_timeout_code=KEPT)
 
 
 _REMEDY: t.Final = (
@@ -109,12 +111,16 @@ def _judge_budgets(gang: Gang, snapshot: Snapshot) -> Readiness:
     why = gangs.kept(left, snapshot["budgets"])
     if not why:
         return ready()
-    message = f"{gang.title} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    message = (
+        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    )
     return pending("Kept", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
 
 
 def _kept(gang: Gang, why: t.Sequence[str]) -> AcceleratorError:
-    message = f"{gang.title} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    message = (
+        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
+    )
     return AcceleratorError(KEPT, message, _REMEDY, list(why))
 
 
@@ -143,8 +149,8 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
     wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
     queries = drain.pod_queries(wave)
     queries |= {f"gangs in {one.namespace}": Query(_POD, one.namespace) for one in together}
-    title = f"end of pods with GPUs on {', '.join(wave)}"
-    work.api.wait(queries, judge, title, on_timeout_code=BUSY)
+    object_name = f"end of pods with GPUs on {', '.join(wave)}"
+    work.api.wait(queries, judge, object_name, on_timeout_code=BUSY)
 
 
 def _reopen(work: Work, wave: t.Sequence[str]) -> None:

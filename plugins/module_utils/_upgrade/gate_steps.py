@@ -87,16 +87,16 @@ def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> Non
 
 def _clean(api: Api, place: str, jobs: t.Iterable[str]) -> None:
     """Delete the Jobs with their pods; those of a killed run too."""
-    for title in jobs:
-        if api.get(_JOB, title, place) is not None:
-            api.delete(_JOB, title, place)
+    for object_name in jobs:
+        if api.get(_JOB, object_name, place) is not None:
+            api.delete(_JOB, object_name, place)
 
 
 def _logs(api: Api, place: str, jobs: t.Iterable[str]) -> list[str]:
     found: list[str] = []
-    for title in jobs:
+    for object_name in jobs:
         with contextlib.suppress(AcceleratorError):
-            for pod in api.list(known("Pod"), place, labels=f"job-name={title}"):
+            for pod in api.list(known("Pod"), place, labels=f"job-name={object_name}"):
                 lines = api.log(place, name(pod), tail_lines=_TAIL).splitlines()
                 found += [f"{name(pod)}: {line}" for line in lines[-_TAIL:]]
     return found

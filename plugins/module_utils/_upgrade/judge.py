@@ -73,15 +73,17 @@ def judge(wave: Wave, snapshot: Snapshot) -> list[Finding]:
     policy, drivers = named(snapshot["policies"], wave.policy), node_driver.all_of(snapshot)
     nodes, view = {name(node): node for node in snapshot["nodes"]}, operands.view_of(snapshot)
     found: list[Finding] = []
-    for title in wave.nodes:
-        if (node := nodes.get(title)) is None:
+    for object_name in wave.nodes:
+        if (node := nodes.get(object_name)) is None:
             # Its machine went away: no driver is missing.
             continue
         updating = judge_update(node)
         parts: t.Iterable[Readiness | None] = (
-            [updating] if updating else _parts(wave, drivers[title], policy, view(node), snapshot)
+            [updating] if updating else _parts(wave, drivers[object_name], policy, view(node), snapshot)
         )
-        found += [placed(one, wave.pools[title]["name"], title) for one in parts if one is not None]
+        found += [
+            placed(one, wave.pools[object_name]["name"], object_name) for one in parts if one is not None
+        ]
     return found
 
 

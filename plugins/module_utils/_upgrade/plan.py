@@ -118,8 +118,8 @@ def _by_pool(
     if empty := [pool for pool, names in found.items() if not names and pool in needed]:
         others = sorted({pool_of(node) for node in nodes} - {""})
         is_planned = any("min_nodes" in pool for pool in pools if pool["name"] == empty[0])
-        title = empty[0] if is_planned else near(empty[0], others)
-        raise NotReadyError("UPGRADE-NO-NODE", pool=title, others=", ".join(others) or "none")
+        object_name = empty[0] if is_planned else near(empty[0], others)
+        raise NotReadyError("UPGRADE-NO-NODE", pool=object_name, others=", ".join(others) or "none")
     return found
 
 

@@ -78,10 +78,10 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
             _write(work.api, served[kueue.QUEUE], one.name, held[one.name]["set"], note)
     drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == kueue.HOLD_AND_DRAIN}
     if drained and not work.api.check_mode:
-        title = f"Workloads of {', '.join(drained)}"
+        object_name = f"Workloads of {', '.join(drained)}"
         judge = functools.partial(queues.judge_drained, drained)
         watched = {"workloads": Query(served[kueue.WORKLOAD])}
-        work.api.wait(watched, judge, title, on_timeout_code=queues.CODE)
+        work.api.wait(watched, judge, object_name, on_timeout_code=queues.CODE)
         work.look()
 
 

@@ -94,8 +94,8 @@ def find(found: Snapshot, nodes: t.Iterable[KubeObject], chosen: t.Collection[st
                 policy_of(queue),
                 flavors,
                 tuple(sorted({node for one in flavors for node in selected[one]})),
-                tuple(title(one) for one in own if _is_on(one, flavors)),
-                tuple(title(one) for one in own if not _is_on(one, flavors)),
+                tuple(object_name(one) for one in own if _is_on(one, flavors)),
+                tuple(object_name(one) for one in own if not _is_on(one, flavors)),
                 policy_of(queue) != kueue.OPEN and holder(queue).startswith(upgrade.WHY),
             )
         )
@@ -107,7 +107,7 @@ def policy_of(queue: KubeObject) -> str:
     return str((queue.get("spec") or {}).get("stopPolicy") or kueue.OPEN)
 
 
-def title(workload: KubeObject) -> str:
+def object_name(workload: KubeObject) -> str:
     """Return namespace/name of a Workload."""
     return f"{workload['metadata']['namespace']}/{workload['metadata']['name']}"
 
@@ -126,7 +126,7 @@ def judge_drained(flavors: t.Mapping[str, t.Collection[str]], snapshot: Snapshot
         f"-n {left[0]['metadata']['namespace']}` and `oc logs "
         "-n openshift-kueue-operator deployment/kueue-controller-manager`, then run again."
     )
-    those = tuple(map(title, left))
+    those = tuple(map(object_name, left))
     message = f"Kueue has not requeued {_listed(those)} yet."
     return pending("Admitted", message, code=CODE, remedy=remedy, details=those)
 

@@ -36,7 +36,7 @@ def is_possible(seen: Seen, state: State, nodes: t.Collection[str]) -> bool:
 
 def _old(state: State, target: Target) -> Triple | None:
     """Return the driver that the object had before, or None if it was the wanted one."""
-    before = state.before.get(target.title)
+    before = state.before.get(target.object_name)
     found = Triple(*before["triple"]) if before else None
     return None if found == state.wanted else found
 
@@ -123,7 +123,7 @@ def _target(
     # The controller still has to wait for the same pods, and may end the same ones.
     wave_steps.write_target(api, target, old, {})
     judge = functools.partial(judge_template, failed, state.wanted, "UPGRADE-ROLLBACK", is_wanted=False)
-    api.wait(queries(params), judge, f"template of {target.title}", on_timeout_code="UPGRADE-ROLLBACK")
+    api.wait(queries(params), judge, f"template of {target.object_name}", on_timeout_code="UPGRADE-ROLLBACK")
     wave_steps.go_on(api, look_at_drivers(api, params, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look_at_drivers(api, params, seen).drivers

@@ -77,7 +77,7 @@ def begin(work: Work, found: State | None) -> None:
     state = found if found is not None and resumes else states.fresh(wanted, found)
     # A failed upgrade to another driver has left its upgradePolicy.
     left = found.before if found is not None and found.phase == states.FAILED else {}
-    before = {one.title: one.before(left.get(one.title)) for one in work.seen.targets}
+    before = {one.object_name: one.before(left.get(one.object_name)) for one in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
         work.api.merge_patch(MAP, states.NAME, work.params["namespace"], body)
@@ -115,14 +115,14 @@ def upgrade(work: Work) -> dict[str, t.Any]:
             continue
         queue_steps.stop(work, wave)
         empty_steps.empty(work, wave)
-        title = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
-        api.progress(title)
+        object_name = f"{'canary' if number == 0 else f'wave {number}'}: {', '.join(wave)}"
+        api.progress(object_name)
         started = api.clock()
         wave_steps.begin(api, params, work.seen, plan, wave, work.state.passed)
         if api.check_mode or not api.wait_wanted:
             return work.result()
         try:
-            _pass(work, wave, title)
+            _pass(work, wave, object_name)
         except (NotReadyError, WaitTimeoutError) as exc:
             raise _failed(work, wave, exc) from exc
         seconds = dict.fromkeys(wave, api.clock() - started)
@@ -146,9 +146,9 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
         raise impact.refusal([left], BUSY, so_far)
 
 
-def _pass(work: Work, wave: t.Sequence[str], title: str) -> None:
+def _pass(work: Work, wave: t.Sequence[str], object_name: str) -> None:
     """Wait for the nodes of the wave, and take them through the gate. Raise if either fails."""
-    seen = work.take(wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, title))
+    seen = work.take(wave_steps.wait(work.api, work.params, work.seen, work.plan.wanted, wave, object_name))
     wave_steps.reopen(work.api, [seen.drivers[node] for node in wave if node in seen.drivers])
     nodes = [seen.drivers[node].node for node in wave if node in seen.drivers]
     pools = {node: wave_steps.pool_of(seen, node) for node in wave if node in seen.drivers}

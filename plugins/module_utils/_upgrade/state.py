@@ -29,7 +29,7 @@ _KEY: t.Final = "state.json"
 class State:
     """What a later run needs to know.
 
-    before: title of each object -> its driver and upgradePolicy before the upgrade. waves: names of nodes.
+    before: name of each object -> its driver and upgradePolicy before the upgrade. waves: names of nodes.
     passed: nodes that passed the gate. seconds: how long each node took, the last time. failure: why the
     upgrade stopped. run: the id of the run that wrote the state. queues: name of each ClusterQueue that the
     upgrade stopped -> its stopPolicy before and now, the pools that need it, and the run.

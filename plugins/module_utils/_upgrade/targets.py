@@ -42,7 +42,7 @@ class Target:
         return name(self.live)
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return kind and name."""
         return f"{self.kind} {self.name}"
 
@@ -188,9 +188,9 @@ def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
 def refuse(target: Target, adopt: str) -> None:
     """Raise NotReadyError if the object cannot upgrade nodes, or if this task may not change it."""
     if not target.is_automatic:
-        raise NotReadyError("UPGRADE-MANUAL", policy=target.title)
+        raise NotReadyError("UPGRADE-MANUAL", policy=target.object_name)
     if not owned(target.live) and adopt != "take":
-        raise NotReadyError("UPGRADE-FOREIGN", policy=target.title)
+        raise NotReadyError("UPGRADE-FOREIGN", policy=target.object_name)
 
 
 def refuse_outgrown(wanted: Triple, nodes: t.Iterable[KubeObject]) -> None:

@@ -58,12 +58,12 @@ def write_target(
 
 
 def restore(api: Api, seen: Seen, before: t.Mapping[str, t.Mapping[str, t.Any]]) -> None:
-    """Give the objects their own upgradePolicy back. before: title of each object -> what it had.
+    """Give the objects their own upgradePolicy back. before: name of each object -> what it had.
 
     An object that it lacks may have a note of its own: the state of an earlier upgrade was deleted.
     """
     for target in seen.targets:
-        rules = before[target.title]["rules"] if target.title in before else target.noted
+        rules = before[target.object_name]["rules"] if target.object_name in before else target.noted
         if rules is not None:
             write_target(api, target, target.triple, targets.restoring(rules, target.rules), is_last=True)
 
@@ -122,7 +122,7 @@ def reopen(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
 
 
 def _of_wave(seen: Seen, wave: t.Sequence[str]) -> list[Target]:
-    found = {one.title: one for one in (seen.target_of(node) for node in wave)}
+    found = {one.object_name: one for one in (seen.target_of(node) for node in wave)}
     return list(found.values())
 
 
@@ -132,7 +132,7 @@ def wait(
     seen: Seen,
     wanted: Triple,
     nodes: t.Sequence[str],
-    title: str,
+    object_name: str,
 ) -> Snapshot:
     """Wait until every node runs the driver and its stack works, and return what the wait has seen last.
 
@@ -140,14 +140,14 @@ def wait(
     that one: it gets another try.
     """
     try:
-        return _watch(api, params, seen, wanted, nodes, title)
+        return _watch(api, params, seen, wanted, nodes, object_name)
     except NotReadyError as exc:
         if not (again := _failed_before(look_at_drivers(api, params, seen), seen, wanted, exc.facts["late"])):
             raise
         judge = functools.partial(judge_template, again, wanted, WAITING, is_wanted=True)
         api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=WAITING)
         go_on(api, look_at_drivers(api, params, seen), again)
-        return _watch(api, params, seen, wanted, nodes, title)
+        return _watch(api, params, seen, wanted, nodes, object_name)
 
 
 def _failed_before(now: Seen, before: Seen, wanted: Triple, late: t.Collection[str]) -> list[str]:
@@ -168,14 +168,14 @@ def _watch(
     seen: Seen,
     wanted: Triple,
     nodes: t.Sequence[str],
-    title: str,
+    object_name: str,
 ) -> Snapshot:
     limit = float(params["node_timeout"] * len(nodes))
     api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
     wave = wave_of(seen, wanted, nodes, limit)
     judge = WaveJudge(wave, api.clock, params["grace"])
     try:
-        return api.wait(queries(params), judge, title, params["settle"])
+        return api.wait(queries(params), judge, object_name, params["settle"])
     except NotReadyError as exc:
         diagnose.find_cause(api, judge, exc, PODS, params["namespace"])
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})

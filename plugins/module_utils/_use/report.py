@@ -144,10 +144,13 @@ def _total(found: t.Iterable[Cell]) -> Data:
 def _grouped(found: t.Iterable[Cell], key: t.Callable[[Cell], Data]) -> list[Data]:
     sums: dict[tuple[tuple[str, str], ...], tuple[Hours, set[Pod]]] = {}
     for one in found:
-        title = tuple(key(one).items())
-        hours, pods = sums.get(title, (Hours(), set()))
-        sums[title] = (hours.plus(one.hours), pods | ({one.pod} if one.pod[1] else set()))
-    rows = [{**dict(title), "pods": len(pods), **hours.as_result()} for title, (hours, pods) in sums.items()]
+        object_name = tuple(key(one).items())
+        hours, pods = sums.get(object_name, (Hours(), set()))
+        sums[object_name] = (hours.plus(one.hours), pods | ({one.pod} if one.pod[1] else set()))
+    rows = [
+        {**dict(object_name), "pods": len(pods), **hours.as_result()}
+        for object_name, (hours, pods) in sums.items()
+    ]
     return sorted(rows, key=lambda row: (-row["hours"], [str(value) for value in row.values()]))
 
 

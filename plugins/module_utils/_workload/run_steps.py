@@ -28,7 +28,7 @@ TEMPLATE: t.Final = known("ResourceClaimTemplate")
 
 def memory(api: Api, place: str) -> fingerprints.Memory:
     """Return the fingerprints that the namespace holds."""
-    return fingerprints.read(lambda title: api.get(MAP, title, place))
+    return fingerprints.read(lambda object_name: api.get(MAP, object_name, place))
 
 
 def look(

@@ -196,7 +196,7 @@ def _predict_sum(
         api.dry_run_create(pod)
     selected = selector(params["node_selector"] or {})
     after: KubeObject = {"pods": pods, "nodes": len(due), "selector": selected}
-    title = (
+    object_name = (
         f"Pod {params['namespace']}: {number_of(pods, 'pod')} on {number_of(len(due), 'node')} of {selected}"
     )
-    api.changes.append(Change(title, {}, after))
+    api.changes.append(Change(object_name, {}, after))

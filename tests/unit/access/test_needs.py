@@ -39,7 +39,7 @@ REPORTS: t.Final = ("drift",)
 
 WITH_KUEUE: t.Final = (("patch", "installplans"), ("delete", "clusterserviceversions"))
 # All parts with two words.
-DETAILS: t.Final = [title for title in needs.TABLE if " " in title]
+DETAILS: t.Final = [object_name for object_name in needs.TABLE if " " in object_name]
 
 
 def of(playbook: str, *details: str, without: t.Collection[str] = ()) -> list[Need]:

@@ -20,7 +20,7 @@ def test_every_namespace_has_a_quota_a_role_and_a_binding() -> None:
     found = [(one["kind"], one["metadata"]["namespace"]) for one in tenants.objects(VISION)]
     kinds = ("ResourceQuota", "Role", "RoleBinding")
     assert found == [(kind, place) for place in ("a", "b") for kind in kinds]
-    assert {one["metadata"]["name"] for one in tenants.objects(VISION)} == {VISION.title}
+    assert {one["metadata"]["name"] for one in tenants.objects(VISION)} == {VISION.object_name}
     assert {tenants.tenant_of(one) for one in tenants.objects(VISION)} == {"vision"}
 
 

@@ -43,8 +43,8 @@ class Import:
     def __init__(self, content: Data) -> None:
         playbooks = {str(one.get("playbook")) for one in content.get("controller_templates", [])}
         self.store = Store(playbooks)
-        for title, collection in _COLLECTIONS.items():
-            for entry in content.get(title, []):
+        for object_name, collection in _COLLECTIONS.items():
+            for entry in content.get(object_name, []):
                 self._make(collection, entry)
 
     def find(self, name: str, *collections: str) -> int:

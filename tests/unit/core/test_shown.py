@@ -19,7 +19,7 @@ CLEAR_SCREEN = "\x1b[2J"
         ("plain, grün 日本 \U0001f600", "plain, grün 日本 \U0001f600"),
         ("two\nlines\tand a tab", "two\nlines\tand a tab"),
         ("written\r\non Windows", "written\non Windows"),
-        (f"{CLEAR_SCREEN}\x1b]0;title\x07", r"\x1b[2J\x1b]0;title\x07"),
+        (f"{CLEAR_SCREEN}\x1b]0;object_name\x07", r"\x1b[2J\x1b]0;object_name\x07"),
         ("over\rwritten \x7f \x9b31m \x00", r"over\x0dwritten \x7f \x9b31m \x00"),
     ],
 )

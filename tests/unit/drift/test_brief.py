@@ -36,7 +36,7 @@ def drifted() -> Data:
 
 def leftovers(number: int) -> list[Data]:
     titles = [f"ResourceQuota team-{one}/gpu-quota" for one in range(number)]
-    return [{"object": title, "command": f"oc delete {title}"} for title in titles]
+    return [{"object": object_name, "command": f"oc delete {object_name}"} for object_name in titles]
 
 
 def test_what_a_report_shows_fits_into_events() -> None:

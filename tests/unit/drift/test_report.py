@@ -18,8 +18,8 @@ POLICY: t.Final = "ClusterPolicy gpu-cluster-policy"
 RUN: t.Final = "ansible-playbook accelerators.openshift.enable_gpus -e @FILE --tags"
 
 
-def diff(title: str, before: Data, after: Data) -> Data:
-    return {"before_header": title, "after_header": title, "before": before, "after": after}
+def diff(object_name: str, before: Data, after: Data) -> Data:
+    return {"before_header": object_name, "after_header": object_name, "before": before, "after": after}
 
 
 def of(**steps: t.Any) -> Data:
@@ -73,8 +73,8 @@ SUBSCRIPTION: t.Final = "Subscription nvidia-gpu-operator/gpu-operator-certified
 NOTE: t.Final = "accelerators.openshift/replaced-defaults"
 
 
-def kept(title: str, before: Data, after: Data, manager: str = "Argo CD (gpu-stack)") -> Data:
-    return {**diff(title, before, after), "manager": manager}
+def kept(object_name: str, before: Data, after: Data, manager: str = "Argo CD (gpu-stack)") -> Data:
+    return {**diff(object_name, before, after), "manager": manager}
 
 
 @pytest.mark.parametrize("manager", ["Argo CD (gpu-stack)", "Flux", "Red Hat Advanced Cluster Management"])

@@ -92,7 +92,7 @@ def test_the_first_write_takes_the_lease_and_the_next_ones_ask_nothing() -> None
     assert world.spec["holderIdentity"] == OURS.id
     assert (world.spec["leaseDurationSeconds"], world.spec["leaseTransitions"]) == (30, 1)
     assert world.spec["renewTime"] == "2026-11-22T12:00:00.000000Z"
-    assert [one.title for one in world.api.changes] == ["ConfigMap x/a", "ConfigMap x/a"]
+    assert [one.object_name for one in world.api.changes] == ["ConfigMap x/a", "ConfigMap x/a"]
 
 
 def test_reading_a_dry_run_and_a_write_that_is_not_needed_take_no_lease() -> None:

@@ -161,7 +161,7 @@ KINDS: t.Final[dict[str, Object]] = {
     ],
 )
 def test_which_pods_the_upgrade_controller_cannot_delete(rules: Object, kept: list[str]) -> None:
-    assert [title for title, one in KINDS.items() if upgrade(one, **rules).kept] == kept
+    assert [object_name for object_name, one in KINDS.items() if upgrade(one, **rules).kept] == kept
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_check_mode_writes_nothing_and_says_what_it_would() -> None:
 def test_check_mode_before_the_kind_is_served() -> None:
     api = api_on(FakeServer("Namespace"), check_mode=True)
     api.apply(config_map(x="1"))
-    assert [change.title for change in api.changes] == ["ConfigMap x/a"]
+    assert [change.object_name for change in api.changes] == ["ConfigMap x/a"]
     assert "does not serve configmaps" in api.unchecked["ConfigMap x/a"]
     assert api.warnings == []
 

@@ -51,8 +51,8 @@ def policy(**more: t.Any) -> Object:
     return {"metadata": {"name": "gpu-cluster-policy"}, "spec": {"driver": merge(given, more)}}
 
 
-def own(title: str, **spec: t.Any) -> Object:
-    return {"metadata": {"name": title}, "spec": {"driverType": "gpu", **PINNED, **spec}}
+def own(object_name: str, **spec: t.Any) -> Object:
+    return {"metadata": {"name": object_name}, "spec": {"driverType": "gpu", **PINNED, **spec}}
 
 
 RUNNING: t.Final = csv(OLD, "6677437f")
@@ -122,8 +122,8 @@ def test_a_change_of_the_subscription_that_leads_to_an_upgrade_is_asked_about_fi
     monkeypatch.setattr(consent, "ask", ask)
     options = params(name="gpu-operator-certified", **given)
     busy.ask_before_subscription(api_on(server), live, {"spec": {"channel": channel}}, options, NEW)
-    title = f"the Subscription leads from {OLD} to {NEW}: the plan does not show what changes"
-    assert asked == ([title] if is_asked else [])
+    object_name = f"the Subscription leads from {OLD} to {NEW}: the plan does not show what changes"
+    assert asked == ([object_name] if is_asked else [])
 
 
 def test_the_network_operator_is_asked_about_where_it_has_a_nic_driver() -> None:

@@ -22,8 +22,8 @@ CRD: t.Final = "things.example.com"
 
 def crd(stored: t.Sequence[str] = ("v1",), **versions: Object | None) -> Object:
     found = [
-        {"name": title, "served": True, "schema": {"openAPIV3Schema": schema or {}}}
-        for title, schema in versions.items()
+        {"name": object_name, "served": True, "schema": {"openAPIV3Schema": schema or {}}}
+        for object_name, schema in versions.items()
     ]
     return {
         "metadata": {"name": CRD},

@@ -52,7 +52,7 @@ def test_check_mode_shows_that_only_the_channel_changes(server: FakeServer) -> N
     done = api_on(server)
     steps.upgrade(done, params({"name": "nfd", "channel": "b"}))
     assert channel_of(server) == "b"
-    assert [one.title for one in checked.changes] == [one.title for one in done.changes]
+    assert [one.object_name for one in checked.changes] == [one.object_name for one in done.changes]
 
 
 def test_an_empty_list_of_operators_is_no_silent_success(server: FakeServer) -> None:

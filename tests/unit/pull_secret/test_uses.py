@@ -45,8 +45,8 @@ ACCOUNT: t.Final = {
     ],
 )
 def test_fields_that_name_pull_secrets(kind: str, obj: t.Any, found: list[tuple[str, str]]) -> None:
-    title = f"{kind} {obj['metadata']['name']}"
-    assert uses.named(kind, obj) == [(f"{title}: {path}", secret) for path, secret in found]
+    object_name = f"{kind} {obj['metadata']['name']}"
+    assert uses.named(kind, obj) == [(f"{object_name}: {path}", secret) for path, secret in found]
 
 
 def test_pods_and_images_of_a_secret() -> None:
@@ -56,4 +56,4 @@ def test_pods_and_images_of_a_secret() -> None:
     (found,) = uses.used(uses.Place(SPACE, pods, [daemon_set]), [("ClusterPolicy p: spec.x", "ngc")])
     assert (found.pods, found.waiting) == (("driver-1", "driver-2"), ("driver-2",))
     assert found.images == tuple(sorted((DRIVER, TOOLKIT)))
-    assert found.title == f"Secret {SPACE}/ngc"
+    assert found.object_name == f"Secret {SPACE}/ngc"

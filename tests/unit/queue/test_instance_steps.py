@@ -129,7 +129,7 @@ def test_check_mode_before_the_operator_is_there_foresees_all_objects() -> None:
     api = world.api(check_mode=True)
     found = steps.present(api, params(queue(), instance=JOBS))
     assert not world.server.writes()
-    titles = [change.title for change in api.changes]
+    titles = [change.object_name for change in api.changes]
     assert titles == [
         "Kueue cluster",
         "Namespace team-a",

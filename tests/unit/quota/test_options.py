@@ -12,8 +12,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._quota impo
 
 def test_one_quota_or_a_list_of_quotas() -> None:
     (single,) = options.read(params(quotas=None, namespace="team-a") | {"gpus": 2})
-    assert (single.title, single.limits) == ("team-a/gpu-quota", {GPU: "2"})
-    assert [one.title for one in options.read(params("a", "b"))] == ["a/gpu-quota", "b/gpu-quota"]
+    assert (single.object_name, single.limits) == ("team-a/gpu-quota", {GPU: "2"})
+    assert [one.object_name for one in options.read(params("a", "b"))] == ["a/gpu-quota", "b/gpu-quota"]
     assert options.named(params(quotas=None, namespace="team-a")) == [("team-a", "gpu-quota")]
 
 

@@ -69,11 +69,15 @@ def node(**status: t.Any) -> KubeObject:
     return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {}, "status": usual | status}
 
 
-def pod(title: str, **more: t.Any) -> KubeObject:
+def pod(object_name: str, **more: t.Any) -> KubeObject:
     """Return a Ready pod on the node. more: fields of its spec."""
     spec = {"nodeName": "gpu-0", "containers": [{"name": "c", "image": "i"}], **more}
-    owner = {"kind": "DaemonSet" if title == PLUGIN else "ReplicaSet", "name": "o", "controller": True}
-    metadata: KubeObject = {"name": title, "namespace": "team", "labels": {"app": title.rpartition("-")[0]}}
+    owner = {"kind": "DaemonSet" if object_name == PLUGIN else "ReplicaSet", "name": "o", "controller": True}
+    metadata: KubeObject = {
+        "name": object_name,
+        "namespace": "team",
+        "labels": {"app": object_name.rpartition("-")[0]},
+    }
     metadata["ownerReferences"] = [owner]
     status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}

@@ -31,10 +31,10 @@ def machine_set(**selector: t.Any) -> KubeObject:
     return {"apiVersion": version, "kind": "MachineSet", "metadata": metadata, "spec": spec}
 
 
-def named(title: str, state: str, **spec: t.Any) -> KubeObject:
+def named(object_name: str, state: str, **spec: t.Any) -> KubeObject:
     """Return a host with an H100. state: of its provisioning."""
     found = host(state)
-    found["metadata"] = {"name": title, "namespace": PLACE, "labels": {"gpu": "h100"}}
+    found["metadata"] = {"name": object_name, "namespace": PLACE, "labels": {"gpu": "h100"}}
     return {**found, "spec": spec}
 
 

@@ -216,7 +216,7 @@ def test_check_mode_shows_the_cordon_and_the_reboot_and_writes_nothing() -> None
     api = room.api(check_mode=True)
     found = steps.ensure(api, params())
     assert (found["action"], found["rebooted_with"]) == ("rebooted", "bare_metal_host")
-    titles = [one.title for one in api.changes]
+    titles = [one.object_name for one in api.changes]
     assert "Node gpu-0" in titles
     assert f"BareMetalHost {PLACE}/host-0" in titles
     assert (room.server.writes(), room.boots) == ([], 0)
@@ -246,9 +246,11 @@ def test_a_node_that_is_being_updated_is_left_to_the_machine_config_operator() -
     assert room.server.writes() == []
 
 
-def rejected(title: str, reason: str = "UnexpectedAdmissionError", resource: str = "nvidia.com/gpu") -> t.Any:
+def rejected(
+    object_name: str, reason: str = "UnexpectedAdmissionError", resource: str = "nvidia.com/gpu"
+) -> t.Any:
     limits = {"limits": {resource: "1"}}
-    found = pod(title, containers=[{"name": "c", "image": "i", "resources": limits}])
+    found = pod(object_name, containers=[{"name": "c", "image": "i", "resources": limits}])
     return {**found, "status": {"phase": "Failed", "reason": reason}}
 
 

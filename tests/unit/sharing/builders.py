@@ -71,7 +71,7 @@ def with_label(one: KubeObject, **marks: str) -> KubeObject:
     return one
 
 
-def plugin(on: str, title: str = "gpu-sharing", since: str = OLD) -> KubeObject:
+def plugin(on: str, object_name: str = "gpu-sharing", since: str = OLD) -> KubeObject:
     """Return the pod of the device plugin on a node, which reads a ConfigMap."""
     return {
         "apiVersion": "v1",
@@ -82,7 +82,7 @@ def plugin(on: str, title: str = "gpu-sharing", since: str = OLD) -> KubeObject:
             "labels": {"app": "nvidia-device-plugin-daemonset"},
             "creationTimestamp": since,
         },
-        "spec": {"nodeName": on, "volumes": [{"name": title, "configMap": {"name": title}}]},
+        "spec": {"nodeName": on, "volumes": [{"name": object_name, "configMap": {"name": object_name}}]},
     }
 
 
@@ -153,8 +153,8 @@ def cut(pool: str, sharing: t.Mapping[str, t.Any]) -> str:
     return mig_name.name(pool, found.partitions[0].config)
 
 
-def manager(on: str, title: str = "gpu-mig", since: str = OLD) -> KubeObject:
+def manager(on: str, object_name: str = "gpu-mig", since: str = OLD) -> KubeObject:
     """Return the pod of the MIG manager on a node, which reads a ConfigMap."""
-    found = plugin(on, title, since)
+    found = plugin(on, object_name, since)
     found["metadata"] |= {"name": f"manager-{on}", "labels": {"app": "nvidia-mig-manager"}}
     return found

@@ -117,7 +117,7 @@ def test_check_mode_writes_nothing_and_foresees_it() -> None:
     api = api_on(server, check_mode=True)
     share(server, [ONE, {**ONE, "name": "other", "namespace": "team-b"}], api)
     assert server.writes() == []
-    assert [one.title for one in api.changes] == [
+    assert [one.object_name for one in api.changes] == [
         "ResourceClaim team-a/shared-gpu",
         "ResourceClaim team-b/other",
     ]

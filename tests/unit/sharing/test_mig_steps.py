@@ -38,8 +38,8 @@ def label(server: Server, name: str) -> str | None:
     return found
 
 
-def file(server: Server, title: str = "gpu-mig") -> str:
-    return server.data(title).get("config.yaml", "")
+def file(server: Server, object_name: str = "gpu-mig") -> str:
+    return server.data(object_name).get("config.yaml", "")
 
 
 def test_the_file_comes_before_the_labels_and_a_second_run_writes_nothing() -> None:
@@ -135,9 +135,9 @@ def theirs(text: str) -> KubeObject:
     }
 
 
-def named(title: str, strategy: str = "") -> KubeObject:
+def named(object_name: str, strategy: str = "") -> KubeObject:
     found = policy()
-    found["spec"] = {"migManager": {"config": {"name": title}}, "mig": {"strategy": strategy}}
+    found["spec"] = {"migManager": {"config": {"name": object_name}}, "mig": {"strategy": strategy}}
     return found
 
 

@@ -172,8 +172,8 @@ class Operator(Killer):
     def _kubelet(self, one: KubeObject) -> None:
         for pool in self.all("MachineConfigPool"):
             if selects(one["spec"].get("machineConfigPoolSelector"), pool["metadata"].get("labels") or {}):
-                title = pool["metadata"]["name"]
-                made = config(f"99-{title}-generated-kubelet", title)
+                object_name = pool["metadata"]["name"]
+                made = config(f"99-{object_name}-generated-kubelet", object_name)
                 text = json.dumps(one["spec"]["kubeletConfig"], sort_keys=True)
                 files = [{"path": "/etc/kubernetes/kubelet.conf", "contents": {"source": text}}]
                 made["spec"]["config"] = {"storage": {"files": files}}
@@ -218,9 +218,9 @@ class Operator(Killer):
 
     def _render(self, pool: KubeObject) -> None:
         parts = self._sources(pool)
-        title = pool["metadata"]["name"]
+        object_name = pool["metadata"]["name"]
         digest = hashlib.sha256(json.dumps([one["spec"] for one in parts]).encode()).hexdigest()[:8]
-        whole = config(f"rendered-{title}-{digest}", "")
+        whole = config(f"rendered-{object_name}-{digest}", "")
         whole["spec"]["kernelArguments"] = [
             word for one in parts for word in one["spec"].get("kernelArguments", [])
         ]

@@ -108,7 +108,7 @@ def test_each_pool_has_its_own_verdict_and_a_late_one_does_not_count() -> None:
         "nodesgpu-c": [at("n3", currentConfig="other")],
     }
     assert judge(snapshot).verdict == FAILED
-    found = {title: one.verdict for title, one in judge.verdicts.items()}
+    found = {object_name: one.verdict for object_name, one in judge.verdicts.items()}
     assert found == {"gpu-a": FAILED, "gpu-b": READY, "gpu-c": PENDING}
     late.add("gpu-a")
     assert judge(snapshot).verdict == PENDING

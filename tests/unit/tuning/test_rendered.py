@@ -70,6 +70,9 @@ def test_a_refused_object_counts_for_its_pool_alone() -> None:
     judge = rendered.Rendered(sources, ["gpu-b"], [], Grace(FakeClock(), 60.0, ()), late)
     snapshot = {"pools": [done()], "kubelets": [kubelet]}
     assert judge(snapshot).verdict == FAILED
-    assert {title: one.verdict for title, one in judge.verdicts.items()} == {"gpu-a": READY, "gpu-b": FAILED}
+    assert {object_name: one.verdict for object_name, one in judge.verdicts.items()} == {
+        "gpu-a": READY,
+        "gpu-b": FAILED,
+    }
     late.add("gpu-b")
     assert judge(snapshot).is_ready

@@ -132,7 +132,7 @@ def test_check_mode_writes_nothing() -> None:
     (found,) = rollout_steps.ensure(api, [WHOLE], "fail")
     assert operator.server.writes() == []
     assert found["reboots"] == ["n1", "n2"]
-    assert {one.title for one in api.changes} == {
+    assert {one.object_name for one in api.changes} == {
         "MachineConfigPool gpu-training",
         "MachineConfig 99-gpu-training-kernel",
         "KubeletConfig gpu-training",

@@ -17,15 +17,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update imp
 ROLE: t.Final = "machineconfiguration.openshift.io/role"
 
 
-def own_pool(title: str = "gpu", **spec: t.Any) -> KubeObject:
+def own_pool(object_name: str = "gpu", **spec: t.Any) -> KubeObject:
     """Return a MachineConfigPool of GPU nodes."""
-    rule = {"key": ROLE, "operator": "In", "values": ["worker", title]}
-    return pool(title, machineConfigSelector={"matchExpressions": [rule]}, **spec)
+    rule = {"key": ROLE, "operator": "In", "values": ["worker", object_name]}
+    return pool(object_name, machineConfigSelector={"matchExpressions": [rule]}, **spec)
 
 
-def gpu(name: str, title: str = "gpu") -> KubeObject:
+def gpu(name: str, object_name: str = "gpu") -> KubeObject:
     """Return a GPU node of this MachineConfigPool."""
-    return node(name, labels={f"node-role.kubernetes.io/{title}": ""})
+    return node(name, labels={f"node-role.kubernetes.io/{object_name}": ""})
 
 
 def cpu(name: str) -> KubeObject:

@@ -88,11 +88,13 @@ def test_nodes_of_custom_pools_are_no_nodes_of_worker() -> None:
         del one["metadata"]["labels"]["accelerators.openshift/pool"]
     pools = [pool("worker"), pool("infra"), own_pool()]
     found = pause.members(pools, [gpu("g1", "worker"), gpu("g2"), infra, windows])
-    assert [(one.title, [one["metadata"]["name"] for one in one.gpus], one.others) for one in found] == [
+    assert [
+        (one.object_name, [one["metadata"]["name"] for one in one.gpus], one.others) for one in found
+    ] == [
         ("gpu", ["g2"], []),
         ("worker", ["g1"], []),
     ]
-    assert [one.title for one in pause.to_pause(found)] == ["gpu", "worker"]
+    assert [one.object_name for one in pause.to_pause(found)] == ["gpu", "worker"]
 
 
 def test_a_pool_that_a_killed_tuning_left_is_said_to_stay_paused() -> None:
@@ -158,7 +160,7 @@ def test_a_node_of_the_control_plane_belongs_to_master() -> None:
     compact = gpu("m1")
     compact["metadata"]["labels"]["node-role.kubernetes.io/master"] = ""
     (found,) = pause.members(pools, [compact])
-    assert found.title == "master"
+    assert found.object_name == "master"
 
 
 def test_nothing_is_released_before_the_update_begins() -> None:

@@ -98,8 +98,8 @@ def test_wait_waits_for_the_whole_gang() -> None:
     assert caught.value.code == "UPGRADE-BUSY"
     assert "w-1" in "".join(caught.value.evidence)
     assert (platform.evicted, platform.upgraded) == ([], [])
-    for title in ("w-1", "launcher"):
-        platform.end(title)
+    for object_name in ("w-1", "launcher"):
+        platform.end(object_name)
     steps.ensure(platform.api(), params(on_busy="wait", pools=POOL))
     assert platform.versions()["gpu-0"] == NEW
     assert platform.evicted == []

@@ -32,11 +32,11 @@ POOLS: t.Final = [{"name": one, "node_selector": {"accelerators.openshift/pool":
 def cluster(*names: str) -> tuple[list[Target], dict[str, NodeDriver]]:
     """Return nodes such as a-0: the pool, and a number."""
     drivers = {}
-    for title in names:
+    for object_name in names:
         node = copy.deepcopy(FIXTURE["nodes"][0])
-        node["metadata"]["name"] = title
-        node["metadata"]["labels"]["accelerators.openshift/pool"] = title.partition("-")[0]
-        drivers[title] = NodeDriver(node, None, "r/i:1-rhel9.6", False)
+        node["metadata"]["name"] = object_name
+        node["metadata"]["labels"]["accelerators.openshift/pool"] = object_name.partition("-")[0]
+        drivers[object_name] = NodeDriver(node, None, "r/i:1-rhel9.6", False)
     live: KubeObject = {"metadata": {"name": "p"}, "spec": {"driver": {}}}
     return [Target("ClusterPolicy", live, names)], drivers
 
@@ -119,6 +119,6 @@ def test_a_pool_that_the_autoscaler_has_emptied_stops_no_other() -> None:
 def test_the_impact_names_the_pods_that_end() -> None:
     found = plan.impact(build("a-0 b-0"), [gpu_pod("train", "a-0")], ["a-0"])
     assert found is not None
-    assert [one.title for one in found.endings] == ["team/train"]
+    assert [one.object_name for one in found.endings] == ["team/train"]
     assert "becomes 2" in found.line
     assert plan.impact(build("a-0 b-0"), [gpu_pod("train", "a-0")], ["b-0"]) is None

@@ -29,8 +29,8 @@ RULES: t.Final = {"autoUpgrade": True, "maxUnavailable": "100%"}
 PROBE: t.Final = {"kind": "Job", "apiVersion": "batch/v1", "metadata": {"name": "probe", "namespace": "team"}}
 
 
-def rules_of(operator: Operator, kind: str, title: str) -> t.Any:
-    spec = operator.must(kind, title)["spec"]
+def rules_of(operator: Operator, kind: str, object_name: str) -> t.Any:
+    spec = operator.must(kind, object_name)["spec"]
     return (spec["driver"] if kind == "ClusterPolicy" else spec)["upgradePolicy"]
 
 
@@ -144,11 +144,11 @@ class Patient(Operator):
             self.work()
 
     def _empty(self, node: KubeObject) -> None:
-        title = node["metadata"]["name"]
+        object_name = node["metadata"]["name"]
         waits = "waitForCompletion" in rules_of(self, "ClusterPolicy", "gpu-cluster-policy")
         if waits and any(one["metadata"]["namespace"] == "team" for one in self.all("Pod")):
             if node["metadata"]["labels"][STATE] != WAITS:
-                self._mark(self.node(title), WAITS)
+                self._mark(self.node(object_name), WAITS)
         else:
             super()._empty(node)
 

@@ -114,7 +114,7 @@ def test_check_mode_shows_the_plan_and_writes_nothing() -> None:
     found = steps.ensure(api, params())["driver_upgrade"]
     assert operator.server.writes() == []
     assert found["plan"][0] == "canary: gpu-0"
-    assert "ClusterPolicy gpu-cluster-policy" in {one.title for one in api.changes}
+    assert "ClusterPolicy gpu-cluster-policy" in {one.object_name for one in api.changes}
 
 
 def test_each_nvidiadriver_gets_the_driver_when_its_turn_comes() -> None:

@@ -25,8 +25,8 @@ NOTHING: t.Final = {"version": None, "repository": None, "image": None}
 
 def without_owner(operator: Operator, *nodes: str) -> None:
     """Take the label of its NVIDIADriver from these nodes."""
-    for title in nodes:
-        del operator.node(title)["metadata"]["labels"]["nvidia.com/gpu-operator.driver.owner"]
+    for object_name in nodes:
+        del operator.node(object_name)["metadata"]["labels"]["nvidia.com/gpu-operator.driver.owner"]
 
 
 @pytest.mark.parametrize(("version", "is_refused"), [("580.173.02", False), ("610.57.04", True)])

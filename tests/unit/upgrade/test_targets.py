@@ -32,7 +32,7 @@ def nvidia_driver(**spec: t.Any) -> KubeObject:
 
 def test_a_cluster_policy_brings_the_driver_to_every_node() -> None:
     (found,) = targets.find(seen(version="1", repository="r", image="i"))
-    assert (found.title, found.nodes) == ("ClusterPolicy gpu-cluster-policy", ("gpu-0",))
+    assert (found.object_name, found.nodes) == ("ClusterPolicy gpu-cluster-policy", ("gpu-0",))
     assert found.triple == Triple("r", "i", "1")
     assert "NVIDIADriver" in targets.remark([found])
 
@@ -43,7 +43,7 @@ def test_each_nvidiadriver_has_the_nodes_that_it_owns() -> None:
     assert targets.find(snapshot) == []
     snapshot["nodes"][0]["metadata"]["labels"]["nvidia.com/gpu-operator.driver.owner"] = "a"
     (found,) = targets.find(snapshot)
-    assert (found.title, found.nodes) == ("NVIDIADriver a", ("gpu-0",))
+    assert (found.object_name, found.nodes) == ("NVIDIADriver a", ("gpu-0",))
     assert found.is_automatic
     assert targets.remark([found]) == ""
 

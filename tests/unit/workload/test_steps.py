@@ -137,18 +137,21 @@ def test_a_strict_validation_fails_before_the_first_write() -> None:
     assert of(steps.present(world.api(), params(strict=False)), "validated") == {"gpu-0": 0, "gpu-1": 1}
 
 
-def taken(world: World, title: str = "came-back") -> OnPod:
+def taken(world: World, object_name: str = "came-back") -> OnPod:
     """Return what takes the device of gpu-0 at the first pod that wants it, and then passes all others."""
 
     def on_pod(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
-        if title in world.pods() or "gpu-0" not in pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]:
+        if (
+            object_name in world.pods()
+            or "gpu-0" not in pod["spec"]["nodeSelector"]["kubernetes.io/hostname"]
+        ):
             world.succeed(pod, key)
             return
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
         pod["status"] = {"phase": "Pending", "conditions": [condition | {"message": "Insufficient gpu"}]}
         limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
         spec = {"nodeName": "gpu-0", "containers": [limits]}
-        metadata = {"name": title, "namespace": "team"}
+        metadata = {"name": object_name, "namespace": "team"}
         theirs = {"metadata": metadata, "spec": spec, "status": {"phase": "Running"}}
         world.server.put({"apiVersion": "v1", "kind": "Pod", **theirs})
 
@@ -243,8 +246,8 @@ def test_check_mode_shows_the_pods_of_many_nodes_as_one_sum() -> None:
     api = world.api(check_mode=True)
     found = steps.present(api, params())
     assert len(found["workload"]["due"]) == 500
-    (one,) = [change for change in api.changes if change.title.startswith("Pod ")]
-    assert one.title == "Pod gpu-validation: 3986 pods on 500 nodes of pool=a"
+    (one,) = [change for change in api.changes if change.object_name.startswith("Pod ")]
+    assert one.object_name == "Pod gpu-validation: 3986 pods on 500 nodes of pool=a"
     assert len(str(one.after)) < 200
     assert world.server.writes() == []
 

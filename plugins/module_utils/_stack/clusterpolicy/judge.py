@@ -96,11 +96,11 @@ class Judge(StackJudge):
         return self._kernels.tell(one_line_each(self.findings), nodes, policy, snapshot)
 
 
-def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[Finding]:
+def judge(snapshot: Snapshot, object_name: str, pools: t.Sequence[StackPool]) -> list[Finding]:
     """Return the findings, causes before consequences; the last is the status of the policy."""
-    policy = named(snapshot["policies"], title)
+    policy = named(snapshot["policies"], object_name)
     if not policy:
-        text = text_of("GPU-CP-ABSENT", policy=title)
+        text = text_of("GPU-CP-ABSENT", policy=object_name)
         return [on_object(PENDING, "NoPolicy", **text._asdict(), waits=True)]
     findings = [
         judge_policy(policy, snapshot),
@@ -113,7 +113,7 @@ def judge(snapshot: Snapshot, title: str, pools: t.Sequence[StackPool]) -> list[
     if not status.is_ready and all(one.is_ready for one in findings):
         late = late_outside(snapshot, pools)
         if explains(late, policy):
-            status = ready_but_outside(late, f"ClusterPolicy {title}")
+            status = ready_but_outside(late, f"ClusterPolicy {object_name}")
     return [*findings, status]
 
 

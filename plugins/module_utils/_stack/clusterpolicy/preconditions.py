@@ -58,12 +58,12 @@ class Reference(t.NamedTuple):
     name: str
 
 
-def refuse_other_stack(api: Api, title: str) -> None:
+def refuse_other_stack(api: Api, object_name: str) -> None:
     """Raise NotReadyError if a GPUCluster exists: the operator would reconcile neither of the two."""
     if other := gpu_cluster(api):
         message = (
             f"GPUCluster {other} exists (the stack for dynamic resource allocation); with it "
-            f"ClusterPolicy {title} would be a conflicting resource."
+            f"ClusterPolicy {object_name} would be a conflicting resource."
         )
         remedy = (
             "Set gpu_backend: dra (module option backend), or remove that stack first: run special_resource "
@@ -83,7 +83,7 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
     In check mode a missing one of a new object is a warning: the namespace may be empty before the operator
     is installed. One that an earlier task makes is not even that.
     """
-    title, namespace = f"{after['kind']} {name(after)}", params["namespace"]
+    object_name, namespace = f"{after['kind']} {name(after)}", params["namespace"]
     made = {name(one) for one in files.config_maps(params)}
     for path, kind, wanted in references(after):
         if wanted in made:
@@ -97,8 +97,8 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
         if found:
             continue
         message = (
-            f"spec.{path} of {title} names {kind} {wanted}, which does not exist in namespace {namespace}: "
-            "pods that need it would not start."
+            f"spec.{path} of {object_name} names {kind} {wanted}, which does not exist in namespace "
+            f"{namespace}: pods that need it would not start."
         )
         if api.check_mode and (live is None or path in _SHARING):
             if path not in _SHARING:
@@ -107,11 +107,11 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
         source = "--from-file=FILE" if kind == "ConfigMap" else "--from-literal=KEY=VALUE"
         make = "configmap" if kind == "ConfigMap" else "secret generic"
         command = f"oc create {make} {wanted} -n {namespace} {source}"
-        remedy = f"Run `{command}`, or correct {_as_given(params, path, title)}."
+        remedy = f"Run `{command}`, or correct {_as_given(params, path, object_name)}."
         raise NotReadyError("GPU-CP-REFERENCE", message, remedy, [f"{kind.lower()}/{wanted}"])
 
 
-def _as_given(params: StackParams, path: str, title: str) -> str:
+def _as_given(params: StackParams, path: str, object_name: str) -> str:
     """Return the option that has the field, as the user wrote it."""
     option = re.sub("[A-Z]+", lambda found: f"_{found[0].lower()}", path)
     if at(params, option) is not None:
@@ -119,7 +119,7 @@ def _as_given(params: StackParams, path: str, title: str) -> str:
     return (
         f"gpu_operator_spec.{path} (module option spec)"
         if at(params, f"spec.{path}")
-        else f"{path} of {title}"
+        else f"{path} of {object_name}"
     )
 
 
@@ -132,9 +132,9 @@ def references(one: KubeObject) -> list[Reference]:
     places = [(path, kind, at(spec, path)) for path, kind in _FIELDS.get(one["kind"], {}).items()]
     places += [(path, "Secret", secret) for path, secret in _pull_secrets(spec, "")]
     found: dict[tuple[str, str], Reference] = {}
-    for path, kind, title in places:
-        if title and title not in _OPERATORS:
-            found.setdefault((kind, str(title)), Reference(path, kind, str(title)))
+    for path, kind, object_name in places:
+        if object_name and object_name not in _OPERATORS:
+            found.setdefault((kind, str(object_name)), Reference(path, kind, str(object_name)))
     return list(found.values())
 
 
@@ -176,9 +176,9 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
 
 def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
-    title, spec = name(after), after["spec"]
-    own = [pool for pool in params["pools"] if pool["name"] == title]
-    path = f"NVIDIADriver {title}: spec"
+    object_name, spec = name(after), after["spec"]
+    own = [pool for pool in params["pools"] if pool["name"] == object_name]
+    path = f"NVIDIADriver {object_name}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, place, is_driver=True)

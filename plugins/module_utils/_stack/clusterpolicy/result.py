@@ -29,7 +29,7 @@ _JUDGED: t.Final = (
 
 def summarize(
     snapshot: Snapshot,
-    title: str,
+    object_name: str,
     pools: t.Sequence[StackPool],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
@@ -38,8 +38,8 @@ def summarize(
     findings: from the judge of a wait; without them this judges the snapshot.
     """
     if findings is None:
-        findings = judge(snapshot, title, pools)
-    policy, view = named(snapshot["policies"], title), operands.view_of(snapshot)
+        findings = judge(snapshot, object_name, pools)
+    policy, view = named(snapshot["policies"], object_name), operands.view_of(snapshot)
     revisions = operands.current_revisions(snapshot["revisions"])
 
     def operands_of(node: KubeObject) -> list[operands.Operand]:
@@ -57,7 +57,7 @@ def summarize(
     # The stage of metrics is known only if the snapshot has the monitoring objects.
     besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
     return {
-        "name": title,
+        "name": object_name,
         "state": state(policy),
         "reason": reason(policy),
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
@@ -102,11 +102,11 @@ def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
         return Stage(stages.METRICS, evidence=("switched off in the ClusterPolicy",))
     empty: KubeObject = {"metadata": {}}
     namespace = next(iter(snapshot["namespaces"]), empty)["metadata"]
-    title, missing = namespace.get("name", ""), []
+    object_name, missing = namespace.get("name", ""), []
     if not any(_scrapes(one) for one in snapshot["monitors"]):
-        missing.append(f"no ServiceMonitor in namespace {title} selects {_EXPORTER}")
+        missing.append(f"no ServiceMonitor in namespace {object_name} selects {_EXPORTER}")
     if (namespace.get("labels") or {}).get(MONITORED) != "true":
-        label = f"namespace {title} lacks the label {MONITORED}=true"
+        label = f"namespace {object_name} lacks the label {MONITORED}=true"
         missing.append(f"{label}; the operator sets it only in nvidia-gpu-operator")
     return Stage(stages.METRICS, FAILED if missing else READY, evidence=tuple(missing) or (_JUDGED,))
 

@@ -40,13 +40,15 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
 
     An older policy or a GPUCluster makes it useless; or the operator cannot reconcile it at all.
     """
-    title = name(policy)
+    object_name = name(policy)
     counts = oldest(snapshot["policies"])
-    if name(counts) != title:
-        message = f"ClusterPolicy {title} is ignored: {name(counts)} is older, and only the oldest counts."
+    if name(counts) != object_name:
+        message = (
+            f"ClusterPolicy {object_name} is ignored: {name(counts)} is older, and only the oldest counts."
+        )
         remedy = (
-            f"Set name to {name(counts)}, or run `{anew(name(counts), title)}`, and the task again. Their "
-            "drivers go meanwhile, and pods with GPUs end."
+            f"Set name to {name(counts)}, or run `{anew(name(counts), object_name)}`, and the task again. "
+            "Their drivers go meanwhile, and pods with GPUs end."
         )
         return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
     error = find(policy, "Error")
@@ -56,7 +58,7 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
     known = recognise(said)
     if known and known.code == "GPU-CP-CONFLICT":
         return on_object(
-            FAILED, "Conflict", f"ClusterPolicy {title}: {said}", known.code, known.remedy, since=when
+            FAILED, "Conflict", f"ClusterPolicy {object_name}: {said}", known.code, known.remedy, since=when
         )
     if error.get("reason") != RECONCILE_FAILED:
         return on_object(READY)
@@ -64,7 +66,7 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
     if known:
         code, remedy = known.code, known.advice(operands.OPERATOR_LOG)
     where, lacking = _without_system(said, snapshot)
-    message = f"The GPU operator cannot reconcile ClusterPolicy {title}: {said}{where}"
+    message = f"The GPU operator cannot reconcile ClusterPolicy {object_name}: {said}{where}"
     if lacking:
         remedy = f"Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector {lacking}`."
     return on_object(PENDING, RECONCILE_FAILED, message, code, remedy, since=when)
@@ -90,7 +92,7 @@ def _without_system(said: str, snapshot: Snapshot) -> tuple[str, str]:
 
 def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
     """Return the status of the policy as a finding; all other findings are its causes."""
-    title, now, why, when = name(policy), state(policy), reason(policy), since(policy, "Ready")
+    object_name, now, why, when = name(policy), state(policy), reason(policy), since(policy, "Ready")
     if now == "ready" and why == "Reconciled":
         return on_object(READY, why, since=when)
     if now == "ready" and why in BLIND and not has_nodes:
@@ -98,27 +100,27 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
         return on_object(READY, why, message, since=when)
     if now == "ready" and why in BLIND:
         message = (
-            f"ClusterPolicy {title} is ready with reason {why}, although the pools have nodes: "
+            f"ClusterPolicy {object_name} is ready with reason {why}, although the pools have nodes: "
             "the operator sees no NVIDIA PCI label."
         )
         code = "GPU-NFD-EMPTY"
         return on_object(PENDING, why, message, code, NFD_WORKERS, stage=stages.LABELS, since=when)
     said = find(policy, "Error").get("message", "")
-    message = f"ClusterPolicy {title} is {now or 'without a state'}{': ' + said if said else ''}."
+    message = f"ClusterPolicy {object_name} is {now or 'without a state'}{': ' + said if said else ''}."
     if now == "ready":
         # The operator writes state and conditions one after the other.
         message = (
-            f"The state of ClusterPolicy {title} is ready, and its conditions are not yet: "
+            f"The state of ClusterPolicy {object_name} is ready, and its conditions are not yet: "
             f"{said or why or 'they give no reason'}."
         )
-    remedy = f"Run `oc describe clusterpolicy {title}`. {operands.OPERATOR_LOG}"
+    remedy = f"Run `oc describe clusterpolicy {object_name}`. {operands.OPERATOR_LOG}"
     code = "GPU-CP-NOTREADY"
     if known := recognise(said):
         code, remedy = known.code, known.advice(remedy)
     if not policy.get("status"):
         remedy = (
             f"{operands.OPERATOR_LOG} If an older ClusterPolicy was deleted, the operator does not turn to "
-            f"this one by itself: run `oc delete clusterpolicy {title}`, and the task again. "
+            f"this one by itself: run `oc delete clusterpolicy {object_name}`, and the task again. "
             "No pod ends: this policy has brought nothing yet."
         )
     return on_object(PENDING, why or "NotReady", message, code, remedy, since=when, waits=True)

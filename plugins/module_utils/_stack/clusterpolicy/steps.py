@@ -350,7 +350,7 @@ def remove_labels(api: Api, params: StackParams) -> None:
         api.merge_patch(known("Namespace"), name(space), None, left_labels.without(keys))
 
 
-def wait_gone(api: Api, params: StackParams, title: str) -> None:
+def wait_gone(api: Api, params: StackParams, object_name: str) -> None:
     """Wait until no operand of the GPU operator and no pod of a DaemonSet is left."""
     queries = {kind: one for kind, one in stack_queries(params).items() if kind in ("daemonsets", "pods")}
-    api.wait(queries, judge_gone, title)
+    api.wait(queries, judge_gone, object_name)

@@ -21,7 +21,7 @@ from .manifest import Expressions, expressions, pools
 
 def judge(live: KubeObject, asked: Expressions) -> Readiness:
     """Return what the object says of itself, unless its status is about an older generation."""
-    title, status = f"{live['kind']} {name(live)}", live.get("status") or {}
+    object_name, status = f"{live['kind']} {name(live)}", live.get("status") or {}
     said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
@@ -31,12 +31,12 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
     code = "GPU-CR-NOTREADY"
     if isinstance(seen, int) and seen < now:
         line = f"its operator has seen generation {seen} of {now}"
-        why, message = "Unobserved", f"{title}: {line}."
+        why, message = "Unobserved", f"{object_name}: {line}."
     elif asked.failed and asked.failed.holds(live):
         line, why, code = f"failed{text}", "Failed", "GPU-CR-FAILED"
-        message = f"{title} says that it failed{text}."
+        message = f"{object_name} says that it failed{text}."
     elif not asked.ready.holds(live):
-        line, why, message = f"not ready{text}", "NotReady", f"{title} is not ready{text}."
+        line, why, message = f"not ready{text}", "NotReady", f"{object_name} is not ready{text}."
     else:
         return ready("Ready", str(said or ""))
     return pending(why, message, code=code, remedy=remedy, details=(line,))

@@ -28,7 +28,9 @@ def check(params: StackParams) -> None:
     for kind, files in _given(params):
         path = f"driver_files.{kind}"
         wrong = [
-            title for title, text in files.items() if not title or "/" in title or not isinstance(text, str)
+            object_name
+            for object_name, text in files.items()
+            if not object_name or "/" in object_name or not isinstance(text, str)
         ]
         if wrong:
             message = (

@@ -157,12 +157,13 @@ def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data
 
 
 def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit | None:
-    title, marks = name(live), labels(live)
+    object_name, marks = name(live), labels(live)
     if not found.ostree:
         return None
     if marks.get(toolkit.USED) != "true":
         what = (
-            f"DaemonSet {title} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
+            f"DaemonSet {object_name} builds the driver without the Driver Toolkit, which needs RHEL "
+            "entitlements"
         )
         remedy = (
             "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
@@ -172,9 +173,9 @@ def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit
     selected = operands.selector(live).get(OSTREE)
     version = marks.get(toolkit.VERSION) or selected
     if version and (version != found.ostree or (selected and selected != version)):
-        what = f"DaemonSet {title} is of RHCOS {version}, and the node runs {found.ostree}"
+        what = f"DaemonSet {object_name} is of RHCOS {version}, and the node runs {found.ostree}"
     elif marks.get(toolkit.WITHOUT_IMAGE) == "true" and images.get(found.ostree):
-        what = f"DaemonSet {title} was made before the ImageStream had tag {found.ostree}"
+        what = f"DaemonSet {object_name} was made before the ImageStream had tag {found.ostree}"
     else:
         return None
     return Misfit("daemonset", what, "GPU-DTK-DAEMONSET", operands.OPERATOR_LOG)

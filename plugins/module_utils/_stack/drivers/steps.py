@@ -97,8 +97,8 @@ def remove_files(api: Api, params: StackParams, pods: t.Sequence[KubeObject]) ->
     if not files.config_maps(params) or not api.wait_wanted or api.check_mode:
         return
     kind, namespace = known("ConfigMap"), params["namespace"]
-    for title in files.left_over(params, api.list(kind, namespace, labels=files.LABEL), pods):
-        api.delete(kind, title, namespace)
+    for object_name in files.left_over(params, api.list(kind, namespace, labels=files.LABEL), pods):
+        api.delete(kind, object_name, namespace)
 
 
 def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject]]) -> StackParams:

@@ -59,8 +59,8 @@ def own(kmm: Options, name: str, namespace: str) -> list[KubeObject]:
         for at, one in enumerate(kmm.get("kernel_mappings") or [])
     }
     objects = [
-        {**_object("v1", "ConfigMap", title, name, namespace), "data": {"dockerfile": text}}
-        for title, text in texts.items()
+        {**_object("v1", "ConfigMap", object_name, name, namespace), "data": {"dockerfile": text}}
+        for object_name, text in texts.items()
         if text
     ]
     for account in accounts(kmm) if kmm.get("create_service_accounts") else ():
@@ -76,9 +76,9 @@ def own(kmm: Options, name: str, namespace: str) -> list[KubeObject]:
     return objects
 
 
-def _object(api_version: str, kind: str, title: str, module: str, namespace: str) -> KubeObject:
+def _object(api_version: str, kind: str, object_name: str, module: str, namespace: str) -> KubeObject:
     return {
         "apiVersion": api_version,
         "kind": kind,
-        "metadata": {"name": title, "namespace": namespace, "labels": {PART_OF: module}},
+        "metadata": {"name": object_name, "namespace": namespace, "labels": {PART_OF: module}},
     }

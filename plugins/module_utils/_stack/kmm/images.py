@@ -122,7 +122,7 @@ def steps(module: KubeObject, kernel: str) -> list[str]:
     container = kernels.container(module)
     mapping = next((one for one in kernels.mappings(module) if kernels.fits(one, kernel)), {})
     titles = (("build", "build"), ("sign", "signing"))
-    return [title for key, title in titles if mapping.get(key) or container.get(key)]
+    return [object_name for key, object_name in titles if mapping.get(key) or container.get(key)]
 
 
 def pods_of_builds(builds: t.Iterable[KubeObject]) -> list[tuple[str, str]]:

@@ -46,28 +46,28 @@ def judge_node(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> list
 
 
 def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
-    title, marks, kernel = name(node), labels(node), kernels.kernel_of(node)
+    object_name, marks, kernel = name(node), labels(node), kernels.kernel_of(node)
     lacking = [
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
     if lacking:
         text = about_node(
-            "GPU-KMM-SELECTOR", node=title, lacking=", ".join(lacking), labels=" ".join(lacking)
+            "GPU-KMM-SELECTOR", node=object_name, lacking=", ".join(lacking), labels=" ".join(lacking)
         )
-        return at_node(title, "Selector", *text)
+        return at_node(object_name, "Selector", *text)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = (
             f"taint {', '.join(taints)} is not tolerated by the Module, "
             "and KMM leaves such nodes out of its numbers"
         )
-        remedy = f"Add it to tolerations of special_resource, or remove it from node {title}."
-        return at_node(title, "Taint", what, "GPU-TAINT", remedy, FAILED)
+        remedy = f"Add it to tolerations of special_resource, or remove it from node {object_name}."
+        return at_node(object_name, "Taint", what, "GPU-TAINT", remedy, FAILED)
     mappings = kernels.mappings(module)
     if not mappings or any(kernels.fits(one, kernel) for one in mappings):
         return None
     text = text_of("GPU-KMM-KERNEL", nodes=f"kernel {kernel}")
     return at_node(
-        title, "Kernel", f"no kernel mapping fits its kernel {kernel}", text.code, text.remedy, FAILED
+        object_name, "Kernel", f"no kernel mapping fits its kernel {kernel}", text.code, text.remedy, FAILED
     )
 
 

@@ -96,8 +96,8 @@ def summarize(asked: Options, snapshot: Snapshot) -> dict[str, t.Any]:
 class Judge:
     """Judge whether every Module is verified, or only the one with this name. seen: the last snapshot."""
 
-    def __init__(self, title: str, namespace: str) -> None:
-        self._only = (namespace, title) if title else None
+    def __init__(self, object_name: str, namespace: str) -> None:
+        self._only = (namespace, object_name) if object_name else None
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

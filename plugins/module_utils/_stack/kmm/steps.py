@@ -165,14 +165,14 @@ def _wait(
     settle: float = 0.0,
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; a failed wait carries the result."""
-    title, namespace = params["name"], params["namespace"]
-    of_module = f"{kernels.PREFIX}/module.name={title}"
+    object_name, namespace = params["name"], params["namespace"]
+    of_module = f"{kernels.PREFIX}/module.name={object_name}"
     queries = {
-        "modules": Query(MODULE, namespace, title),
+        "modules": Query(MODULE, namespace, object_name),
         "nodes": Query(known("Node"), labels=selector(wanted["spec"]["selector"])),
         "configs": Query(known("NodeModulesConfig")),
         "pods": Query(known("Pod"), namespace, labels=of_module),
-        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={title}"),
+        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={object_name}"),
     }
     if images.are_made(wanted) and api.served(BUILD):
         queries["builds"] = Query(BUILD, namespace, labels=of_module)

@@ -167,7 +167,7 @@ def _judge_operand(
     is_automatic: bool,
 ) -> Finding:
     wrong, driver = trouble(pod) if pod else None, is_driver(daemonset)
-    title, reason = "the NIC driver" if driver else found.daemonset, f"Operand:{found.daemonset}"
+    object_name, reason = "the NIC driver" if driver else found.daemonset, f"Operand:{found.daemonset}"
     more: dict[str, t.Any] = {"stage": stage_of(key_of(daemonset)), "since": found.since}
     if driver and found.note == operands.OUTDATED:
         if is_automatic:
@@ -181,12 +181,14 @@ def _judge_operand(
     if pod is None or wrong is None:
         code = "NIC-DRV" if driver else "NIC-OPERAND"
         remedy = f"Run `{how_to_describe(pod, found.daemonset, NAMESPACE)}`."
-        return on_node(PENDING, node, reason, f"{title} {found.note}", code, remedy, waits=True, **more)
+        return on_node(PENDING, node, reason, f"{object_name} {found.note}", code, remedy, waits=True, **more)
     code = "NIC-DRV-CRASH" if driver else "NIC-OPERAND-CRASH"
     if wrong.reason in IMAGE_REASONS:
         code = "NIC-IMAGE"
     remedy = how_to_cure(pod, wrong)
-    return on_node(PENDING, node, reason, f"{title}: {as_words(wrong, found.pod)}", code, remedy, **more)
+    return on_node(
+        PENDING, node, reason, f"{object_name}: {as_words(wrong, found.pod)}", code, remedy, **more
+    )
 
 
 def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | None:

@@ -42,11 +42,13 @@ def judge(
     pool_of = {name(node): str(pool["name"]) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     findings: list[Finding | None] = []
     driven: set[str] = set()
-    for title in map(name, wanted):
-        driver = live.get(title)
+    for object_name in map(name, wanted):
+        driver = live.get(object_name)
         if driver is None:
-            message, remedy = f"NVIDIADriver {title} is not there.", stages.DELETED
-            findings.append(on_object(PENDING, f"NoDriver:{title}", message, "GPU-NVD-NOTREADY", remedy))
+            message, remedy = f"NVIDIADriver {object_name} is not there.", stages.DELETED
+            findings.append(
+                on_object(PENDING, f"NoDriver:{object_name}", message, "GPU-NVD-NOTREADY", remedy)
+            )
             continue
         findings.append(_judge_status(driver))
         nodes = [node for node in snapshot["nodes"] if _is_for(driver, node)]
@@ -69,45 +71,48 @@ def _is_for(driver: KubeObject, node: KubeObject) -> bool:
 
 def _judge_status(driver: KubeObject) -> Finding | None:
     """Return a finding if the driver is not ready; only a conflict or an error is no mere consequence."""
-    title, error = name(driver), find(driver, "Error")
+    object_name, error = name(driver), find(driver, "Error")
     said = f": {error['message']}" if error.get("message") else ""
-    message = f"NVIDIADriver {title} is {state(driver) or 'without a state'}{said}."
+    message = f"NVIDIADriver {object_name} is {state(driver) or 'without a state'}{said}."
     why = error.get("reason") if error.get("status") == "True" else ""
-    remedy = f"Run `oc describe nvidiadriver {title}`."
+    remedy = f"Run `oc describe nvidiadriver {object_name}`."
     if why == "ConflictingNodeSelector":
         remedy = "Change node_selector of the drivers, so that no node matches two of them."
-        return on_object(FAILED, f"Overlap:{title}", message, "GPU-NVD-OVERLAP", remedy)
+        return on_object(FAILED, f"Overlap:{object_name}", message, "GPU-NVD-OVERLAP", remedy)
     if why == "ReconcileFailed":
-        return on_object(PENDING, f"Failed:{title}", message, "GPU-NVD-FAILED", remedy)
+        return on_object(PENDING, f"Failed:{object_name}", message, "GPU-NVD-FAILED", remedy)
     if state(driver) == "ready" and not why:
         # The operator writes state and conditions one after the other: ready means that both say so.
         return None
-    return on_object(PENDING, f"NotReady:{title}", message, "GPU-NVD-NOTREADY", remedy, waits=True)
+    return on_object(PENDING, f"NotReady:{object_name}", message, "GPU-NVD-NOTREADY", remedy, waits=True)
 
 
 def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[KubeObject]) -> Finding | None:
-    marks, title, spec = labels(node), name(driver), driver.get("spec") or {}
+    marks, object_name, spec = labels(node), name(driver), driver.get("spec") or {}
     owner = marks.get(OWNER)
-    if owner != title:
-        what = f"NVIDIADriver {title} does not own it yet"
+    if owner != object_name:
+        what = f"NVIDIADriver {object_name} does not own it yet"
         if owner:
-            what = f"its driver's owner is {owner}, not {title}"
+            what = f"its driver's owner is {owner}, not {object_name}"
         return _on_driver(node, "Owner", *about_node("GPU-NVD-OWNER", node=name(node), wrong_owner=what))
-    made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", title)]
+    made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", object_name)]
     ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
-        what = f"NVIDIADriver {title} has no DaemonSet for it, since its label {MAJOR} is missing"
+        what = f"NVIDIADriver {object_name} has no DaemonSet for it, since its label {MAJOR} is missing"
         if state(driver) == "ready":
-            what += f"; {title} is ready all the same"
+            what += f"; {object_name} is ready all the same"
         pods = how_to_list(name(node), "openshift-nfd")
         remedy = f"Run `{pods}` to check nfd-worker: without the label the operator does not count the node."
         return _on_driver(node, "NoMajor", what, "GPU-NVD-EMPTY", remedy)
     if not ours:
-        what = f"NVIDIADriver {title} has no DaemonSet for it"
+        what = f"NVIDIADriver {object_name} has no DaemonSet for it"
         return _on_driver(node, "NoDaemonSet", what, "GPU-NVD-EMPTY", operands.OPERATOR_LOG)
     version = str(spec.get("version") or "")
     if version and not any(operands.runs_version(one, version) for one in ours):
-        what = f"the operator has not applied version {version} of NVIDIADriver {title} to its DaemonSet yet"
+        what = (
+            f"the operator has not applied version {version} of NVIDIADriver {object_name} to its DaemonSet "
+            "yet"
+        )
         return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", operands.OPERATOR_LOG)
     step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)

@@ -52,20 +52,23 @@ def check(params: StackParams) -> None:
 
 
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
-    title, is_default = entry["name"], entry.get("default")
-    own = [pool for pool in pools if pool.get("name") == title]
+    object_name, is_default = entry["name"], entry.get("default")
+    own = [pool for pool in pools if pool.get("name") == object_name]
     policy_manifest.check_image(entry, path, is_driver=True)
     policy_manifest.check_raw(entry.get("spec") or {}, f"{path}.spec", is_driver=True)
     policy_manifest.check_driver(entry, path)
     policy_manifest.check_branch(entry.get("version"), own, path)
-    if [one["name"] for one in entries].count(title) > 1:
-        raise InputError("INPUT-VALUE", f"{path}.name {title} is there twice.", "Name each driver once.")
+    if [one["name"] for one in entries].count(object_name) > 1:
+        raise InputError(
+            "INPUT-VALUE", f"{path}.name {object_name} is there twice.", "Name each driver once."
+        )
     if is_default and entry.get("node_selector"):
         message = f"{path} has default and node_selector: the API refuses that."
         raise InputError("INPUT-VALUE", message, "Keep one of the two.")
     if entry["state"] == "present" and not (is_default or entry.get("node_selector") or own):
         message = (
-            f"{path} has no node_selector, and no pool is named {title}: it would be for every GPU node."
+            f"{path} has no node_selector, and no pool is named {object_name}: it would be for every GPU "
+            "node."
         )
         remedy = f"Set {path}.node_selector, such as {{pool: a}}, or {path}.default: true."
         raise InputError("INPUT-REQUIRED", message, remedy)
@@ -75,9 +78,9 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
         raise InputError("INPUT-VALUE", message, "Keep one of the two.")
 
 
-def selector(pools: t.Sequence[StackPool], title: str) -> dict[str, str]:
+def selector(pools: t.Sequence[StackPool], object_name: str) -> dict[str, str]:
     """Return the labels that all entries of a pool share: a pool with several instance types has several."""
-    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == title]
+    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == object_name]
     return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
 
 
@@ -99,15 +102,15 @@ def build(
     if not entries:
         absent = {entry["name"] for entry in given}
         names = dict.fromkeys(pool["name"] for pool in params["pools"])
-        entries = [{"name": title} for title in names if title not in absent]
+        entries = [{"name": object_name} for object_name in names if object_name not in absent]
     return [_manifest(entry, base, params, there.get(entry["name"])) for entry in entries]
 
 
 def _manifest(
     entry: Values, base: dict[str, t.Any], params: StackParams, live: KubeObject | None
 ) -> KubeObject:
-    title = entry["name"]
-    own = [pool for pool in params["pools"] if pool["name"] == title]
+    object_name = entry["name"]
+    own = [pool for pool in params["pools"] if pool["name"] == object_name]
     of_pool: Values = next((found for pool in own if (found := pool.get("driver"))), {})
     wishes = merge(fields(of_pool, options.FIELDS), fields(entry, options.FIELDS))
     raw = entry.get("spec") or {}
@@ -119,12 +122,12 @@ def _manifest(
     spec.pop("nodeSelector", None)
     if not spec.get("default"):
         wanted = wishes.get("nodeSelector") or raw.get("nodeSelector")
-        spec["nodeSelector"] = wanted or selector(own, title)
+        spec["nodeSelector"] = wanted or selector(own, object_name)
     spec["tolerations"] = policy_manifest.wanted_tolerations(params, None)
     if wrong := driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
-        message = f"NVIDIADriver {title}: {wrong}; the operator refuses that."
+        message = f"NVIDIADriver {object_name}: {wrong}; the operator refuses that."
         raise InputError("INPUT-VALUE", message, "Set its kernel_module_type to open.")
-    metadata = {"name": title, **replaced(base, asked)}
+    metadata = {"name": object_name, **replaced(base, asked)}
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": metadata, "spec": spec}
 
 
@@ -132,7 +135,7 @@ def from_policy(driver: dict[str, t.Any]) -> dict[str, t.Any]:
     """Return the ClusterPolicy's driver section with the keys of an NVIDIADriver, without empty values."""
     kept = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
     found = {new: at(driver, f"{key}.{old}") for key, (old, new) in _RENAMED.items()}
-    return {**kept, **{new: {"name": title} for new, title in found.items() if title}}
+    return {**kept, **{new: {"name": object_name} for new, object_name in found.items() if object_name}}
 
 
 def _filled(value: t.Any) -> t.Any:
@@ -173,15 +176,15 @@ def unlisted(
     return [one for one in live if owned(one) and name(one) not in listed]
 
 
-def unlisted_remark(title: str, nodes: t.Sequence[str]) -> str:
+def unlisted_remark(object_name: str, nodes: t.Sequence[str]) -> str:
     """Return the warning about a driver that no option lists any more. nodes: the names of those with it."""
     shown = f"{', '.join(nodes[:5])}{', …' if nodes[5:] else ''}"
     where = f"has nodes: {shown}" if nodes else "has no node"
     return (
-        f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; "
+        f"NVIDIADriver {object_name} was made by this collection and is in neither pools nor nvidia_drivers; "
         f"it stays and {where}. To remove it and the driver of its nodes, set "
-        f"`nvidia_drivers: [{{name: {title}, state: absent}}]`, or run `oc delete nvidiadriver {title}`. "
-        "Pods with GPUs on its nodes end."
+        f"`nvidia_drivers: [{{name: {object_name}, state: absent}}]`, or run `oc delete nvidiadriver "
+        f"{object_name}`. Pods with GPUs on its nodes end."
     )
 
 
@@ -214,7 +217,7 @@ def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -
         return None
     mine, theirs = (_selector_of(driver) for driver in (one, other))
     marks = [(name(node), labels(node)) for node in nodes]
-    both = sorted(title for title, one in marks if matches(mine, one) and matches(theirs, one))
+    both = sorted(object_name for object_name, one in marks if matches(mine, one) and matches(theirs, one))
     return both if both or mine.items() <= theirs.items() or theirs.items() <= mine.items() else None
 
 

@@ -97,11 +97,11 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
     They stay: another playbook may list them.
     """
     found = []
-    for title, there in ((name(one), one) for one in drivers):
-        nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
+    for object_name, there in ((name(one), one) for one in drivers):
+        nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={object_name}")
         found += summarize_drivers({"drivers": [there], "nodes": nodes}, [there])
         names = found[-1]["nodes"]
-        api.warn(manifest.unlisted_remark(title, names))
+        api.warn(manifest.unlisted_remark(object_name, names))
     return found
 
 
@@ -239,8 +239,8 @@ def _absent_names(params: StackParams) -> list[str]:
 
 
 def _delete(api: Api, names: list[str]) -> None:
-    for title in names:
-        api.delete(DRIVER, title)
+    for object_name in names:
+        api.delete(DRIVER, object_name)
 
 
 def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapshot:

@@ -33,7 +33,7 @@ class Wanted:
     @property
     def profile(self) -> str:
         """Return the name of the profile."""
-        return manifest.title(self.tuning.name)
+        return manifest.object_name(self.tuning.name)
 
     @property
     def query(self) -> str:

@@ -21,7 +21,7 @@ PRIORITY: t.Final = 21
 _OVER: t.Final = 19
 
 
-def title(pool: str) -> str:
+def object_name(pool: str) -> str:
     """Return the name of the pool's objects, and of its TuneD profile."""
     return f"gpu-{pool}"
 
@@ -31,7 +31,7 @@ def build(tuning: Tuning, parent: str = "") -> KubeObject:
 
     With a parent the rule goes by MachineConfigPool: the parent's kernel arguments need that.
     """
-    own = title(tuning.name)
+    own = object_name(tuning.name)
     metadata: KubeObject = {"name": own, "namespace": NAMESPACE, "labels": pool_label(tuning.name)}
     if tuning.defer:
         metadata["annotations"] = {DEFERRED: "always"}

@@ -46,7 +46,7 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     late = Late(params["go_on"], lambda: api.deadline.grow(api.deadline.elapsed() + REST))
     with _naming_pools(tunings, {}):
         rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"], late)
-    going = [one for one in tunings if manifest.title(one.name) not in late.titles]
+    going = [one for one in tunings if manifest.object_name(one.name) not in late.titles]
     wanted = [_applied(api, one, objects[one.name], tuneds) for one in going]
     seen = _wait(api, tunings, wanted, params["grace"], late)
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
@@ -65,8 +65,8 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     """
     names = [one["name"] for one in params["pools"]]
     rolled = rollout_steps.remove(api, names, params["on_busy"]) if _has_pools(api) else []
-    titles = [manifest.title(one) for one in names]
-    deleted = [title for title in titles if api.delete(TUNED, title, manifest.NAMESPACE)]
+    titles = [manifest.object_name(one) for one in names]
+    deleted = [object_name for object_name in titles if api.delete(TUNED, object_name, manifest.NAMESPACE)]
     if deleted:
         api.wait(
             {"profiles": Query(PROFILE, manifest.NAMESPACE)},
@@ -74,7 +74,7 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
             "the nodes' own profiles",
             on_timeout_code="TUNE-LEFT",
         )
-    pools = [{"name": one, "profile": title} for one, title in zip(names, titles, strict=True)]
+    pools = [{"name": one, "profile": object_name} for one, object_name in zip(names, titles, strict=True)]
     return {"pools": pools, **_ended(rolled)}
 
 
@@ -92,7 +92,7 @@ def _rolled(
     leaving = [
         one
         for one in tunings
-        if manifest.goes_by_pool(named(tuneds, manifest.title(one.name)))
+        if manifest.goes_by_pool(named(tuneds, manifest.object_name(one.name)))
         and not manifest.goes_by_pool(objects[one.name])
     ]
     if leaving:
@@ -140,7 +140,7 @@ def _check(
 
 def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if the pool's object is foreign, or loses against another one."""
-    own = manifest.title(one.name)
+    own = manifest.object_name(one.name)
     live = named(tuneds, own)
     if live and not owned(live):
         raise AcceleratorError("TUNE-FOREIGN", name=own)
@@ -157,7 +157,7 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
 
 
 def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
-    api.apply(wanted, live=named(tuneds, manifest.title(one.name)) or None)
+    api.apply(wanted, live=named(tuneds, manifest.object_name(one.name)) or None)
     return Wanted(one, wanted["spec"]["profile"][0]["data"])
 
 
@@ -192,7 +192,7 @@ def _naming_pools(tunings: t.Sequence[Tuning], verdicts: t.Mapping[str, Readines
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
-        found = {one.name: verdicts.get(manifest.title(one.name)) for one in tunings}
+        found = {one.name: verdicts.get(manifest.object_name(one.name)) for one in tunings}
         exc.facts["pools"] = [
             {"name": pool, "ready": one is not None and one.is_ready} for pool, one in found.items()
         ]

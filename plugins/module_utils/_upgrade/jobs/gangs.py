@@ -42,7 +42,7 @@ class Gang:
     pods: tuple[KubeObject, ...]
 
     @property
-    def title(self) -> str:
+    def object_name(self) -> str:
         """Return kind, namespace and name."""
         return f"{self.kind} {self.namespace}/{self.name}"
 
@@ -55,7 +55,7 @@ class Gang:
     def line(self) -> str:
         """Return one line for the plan."""
         shown = ", ".join(self.nodes[:_SHOWN]) + (" and more" if len(self.nodes) > _SHOWN else "")
-        return f"{self.title} ends whole or not at all: {number_of(len(self.pods), 'pod')} on {shown}"
+        return f"{self.object_name} ends whole or not at all: {number_of(len(self.pods), 'pod')} on {shown}"
 
     def is_on(self, nodes: t.Collection[str]) -> bool:
         """Return whether one of its pods with devices runs on one of these nodes."""

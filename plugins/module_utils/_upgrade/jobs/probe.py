@@ -30,8 +30,8 @@ def job(probe: KubeObject, node: KubeObject) -> KubeObject:
     made = copy.deepcopy(probe)
     mark = hashlib.sha256(name(node).encode()).hexdigest()[:8]
     labels = {**(probe["metadata"].get("labels") or {}), **MANAGED_BY}
-    title = f"{probe['metadata']['name'][: LONGEST - 9]}-{mark}"
-    made["metadata"] = {"name": title, "namespace": place(probe), "labels": labels}
+    object_name = f"{probe['metadata']['name'][: LONGEST - 9]}-{mark}"
+    made["metadata"] = {"name": object_name, "namespace": place(probe), "labels": labels}
     made.setdefault("apiVersion", "batch/v1")
     spec = made.setdefault("spec", {})
     spec.setdefault("backoffLimit", 0)
@@ -45,16 +45,18 @@ def job(probe: KubeObject, node: KubeObject) -> KubeObject:
 def judge(jobs: t.Mapping[str, str], snapshot: Snapshot) -> Readiness:
     """Return the verdict on the Jobs, once all of them have ended. jobs: name of the Job -> its node."""
     late = not_passed(jobs, snapshot["jobs"])
-    waiting = {node: title for node, title in late.items() if not _why(title, snapshot["jobs"])}
+    waiting = {
+        node: object_name for node, object_name in late.items() if not _why(object_name, snapshot["jobs"])
+    }
     if waiting:
-        details = tuple(f"{node}: probe {title} runs" for node, title in waiting.items())
+        details = tuple(f"{node}: probe {object_name} runs" for node, object_name in waiting.items())
         remedy = "Give the Job an activeDeadlineSeconds."
         return pending("ProbeRuns", f"{details[0]}.", code=CODE, remedy=remedy, details=details)
     if not late:
         return ready("ProbePassed", "The probe passed on every node of the wave.")
     lines = tuple(
-        f"The probe on node {node} failed (Job {title}): {_why(title, snapshot['jobs'])}"
-        for node, title in late.items()
+        f"The probe on node {node} failed (Job {object_name}): {_why(object_name, snapshot['jobs'])}"
+        for node, object_name in late.items()
     )
     remedy = "Read the log in the evidence; gpu_upgrade_probe (module option probe) is the manifest."
     return failed("ProbeFailed", lines[0], code=CODE, remedy=remedy, details=lines)
@@ -63,12 +65,12 @@ def judge(jobs: t.Mapping[str, str], snapshot: Snapshot) -> Readiness:
 def not_passed(jobs: t.Mapping[str, str], live: t.Iterable[KubeObject]) -> dict[str, str]:
     """Return node -> name of its Job for each Job that has not passed. jobs: name of the Job -> its node."""
     passed = {name(one) for one in live if conditions.is_true(one, "Complete")}
-    return {node: title for title, node in jobs.items() if title not in passed}
+    return {node: object_name for object_name, node in jobs.items() if object_name not in passed}
 
 
-def _why(title: str, live: t.Iterable[KubeObject]) -> str:
+def _why(object_name: str, live: t.Iterable[KubeObject]) -> str:
     """Return why the Job failed; an empty text if it did not."""
-    one = next((one for one in live if name(one) == title), {})
+    one = next((one for one in live if name(one) == object_name), {})
     if not conditions.is_true(one, "Failed"):
         return ""
     return str(conditions.find(one, "Failed").get("message") or "its pod failed")

@@ -55,7 +55,7 @@ def offer(node: KubeObject, slices: t.Sequence[KubeObject]) -> Offer:
 
 def key(wanted: t.Iterable[Devices], place: Offer) -> str:
     """Return what a proof holds for: the claims of the pool, and the driver and the model of its node."""
-    titles = ",".join(sorted(one.title.replace(" ", "/") for one in wanted))
+    titles = ",".join(sorted(one.object_name.replace(" ", "/") for one in wanted))
     return f"claims={titles} product={place.model or 'unknown'} driver={place.driver or 'unknown'}"
 
 
@@ -68,7 +68,7 @@ def workload(
     return t.cast(GpuWorkloadParams, {**given, "claims": True})
 
 
-def title(mark: str) -> str:
+def object_name(mark: str) -> str:
     """Return the name of the claim of a proof."""
     return f"shared-{mark}"
 
@@ -76,7 +76,7 @@ def title(mark: str) -> str:
 def claim(given: GpuWorkloadParams, wanted: Devices, mark: Mark) -> KubeObject:
     """Return the claim that the pods of the proof use."""
     marks = {**MANAGED_BY, workload_pods.RUN_LABEL: mark.name}
-    metadata = {"name": title(mark.name), "namespace": given["namespace"], "labels": marks}
+    metadata = {"name": object_name(mark.name), "namespace": given["namespace"], "labels": marks}
     return {
         "apiVersion": gpu_claims.API_VERSION,
         "kind": "ResourceClaim",
@@ -93,7 +93,7 @@ def pods(given: GpuWorkloadParams, place: Offer, mark: Mark) -> list[KubeObject]
     ]
     for one in made:
         one["spec"]["resourceClaims"] = [
-            {"name": gpu_claims.CLAIM_NAME, "resourceClaimName": title(mark.name)}
+            {"name": gpu_claims.CLAIM_NAME, "resourceClaimName": object_name(mark.name)}
         ]
     return made
 
@@ -107,8 +107,8 @@ def judged(wanted: Devices, place: Offer, logs: t.Mapping[str, str]) -> list[str
     shown = "; ".join(f"{pod}: {', '.join(found) or 'none'}" for pod, found in seen.items())
     return Stop(
         DEVICE,
-        f"{len(seen)} pods with one claim of {wanted.title} on node {name(place.node)} should have seen the "
-        f"same {wanted.count}, and saw {shown}",
+        f"{len(seen)} pods with one claim of {wanted.object_name} on node {name(place.node)} should have "
+        f"seen the same {wanted.count}, and saw {shown}",
     )
 
 

@@ -47,7 +47,7 @@ def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_n
             return not_proven(api, pool, free)
         last, given, left = free
         if api.check_mode:
-            change = {"pods": proof.PODS, "node": name(last.node), "claim": one.title}
+            change = {"pods": proof.PODS, "node": name(last.node), "claim": one.object_name}
             api.changes.append(Change(f"Pod {params['namespace']}: proof of a shared claim", {}, change))
             continue
         shared = _on(api, params, one, (last, given, left))
@@ -123,7 +123,7 @@ def _watch(watch: Watch, wanted: Devices, place: Offer, made: t.Sequence[KubeObj
     if isinstance(seen, Stop):
         return seen
     return {
-        "resource": wanted.title,
+        "resource": wanted.object_name,
         "replicas": len(made),
         "shares": len(made),
         "devices": len(seen),
@@ -137,4 +137,4 @@ def _clean(api: Api, given: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> 
     """Delete the pods, and the claims that they use."""
     clean(api, given, pods)
     for mark in sorted({pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in pods}):
-        api.delete(CLAIM, proof.title(mark), given["namespace"], wait=False)
+        api.delete(CLAIM, proof.object_name(mark), given["namespace"], wait=False)

@@ -55,7 +55,11 @@ class Watch(t.NamedTuple):
         end = self.api.clock() + self.params["grace"]
         while True:
             logs = {name(one): self.api.log(self.params["namespace"], name(one)) for one in made}
-            mute = [title for title, log in sorted(logs.items()) if not proof.counts({title: log})]
+            mute = [
+                object_name
+                for object_name, log in sorted(logs.items())
+                if not proof.counts({object_name: log})
+            ]
             if not mute:
                 return logs
             if self.api.clock() >= end:

@@ -166,16 +166,16 @@ class Together:
 def interrupted(names: t.Sequence[str], pods: t.Iterable[KubeObject]) -> Stop | None:
     """Return why the pods of these names do not all run any more: one is gone, or has ended."""
     there = {name(one): one for one in pods}
-    for title in names:
-        one = there.get(title)
+    for object_name in names:
+        one = there.get(object_name)
         if one is None or one["metadata"].get("deletionTimestamp"):
-            return Stop("", f"pod {title} was deleted meanwhile")
+            return Stop("", f"pod {object_name} was deleted meanwhile")
         if has_ended(one):
             status = one.get("status", {})
             reason = status.get("reason") or f"exit code {judge.exit_code(one)}"
             text = f": {status['message']}" if status.get("message") else ""
             code = "" if reason in _FROM_OUTSIDE else APART
-            return Stop(code, f"pod {title} ended while the others ran ({reason}){text}")
+            return Stop(code, f"pod {object_name} ended while the others ran ({reason}){text}")
     return None
 
 

@@ -107,8 +107,8 @@ def _on(
     place, given, left = chosen
     if api.check_mode:
         number = sum(place.shares.values()) + len(place.shares)
-        title = f"Pod {params['namespace']}: {number_of(number, 'pod')} on node {name(place.node)}"
-        api.changes.append(Change(title, {}, {"pods": number, "node": name(place.node)}))
+        object_name = f"Pod {params['namespace']}: {number_of(number, 'pod')} on node {name(place.node)}"
+        api.changes.append(Change(object_name, {}, {"pods": number, "node": name(place.node)}))
         return result(pool, name(place.node), None, "")
     api.wait_wanted = True
     clean(api, given, left)
@@ -174,7 +174,7 @@ class _Run(t.NamedTuple):
         found = []
         for resource in sorted(self.place.shares):
             mine = [name(one) for one in made if proof.resource_of(one, self.place) == resource]
-            seen = proof.counts({title: logs[title] for title in mine})
+            seen = proof.counts({object_name: logs[object_name] for object_name in mine})
             part = Shares(resource, self.pool["replicas"], mine, seen, answers[name(more[resource])])
             if stop := proof.of_devices(part, self.place):
                 return stop

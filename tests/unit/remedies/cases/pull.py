@@ -44,8 +44,8 @@ def case(run: t.Callable[..., str | None], value: str, before: str = "") -> Case
     return Case(MODULE, run, value, before)
 
 
-def file(title: str) -> str:
-    return str(FILES / title)
+def file(object_name: str) -> str:
+    return str(FILES / object_name)
 
 
 CASES: t.Final[Cases] = {

@@ -20,12 +20,12 @@ def params(driver: t.Any = None, **kinds: t.Any) -> t.Any:
 
 def test_each_content_is_a_config_map_of_its_own() -> None:
     (one,) = files.config_maps(params(kernel_module_config=MODULES))
-    title = one["metadata"]["name"]
-    assert title.startswith("gpu-driver-kernel-module-config-")
+    object_name = one["metadata"]["name"]
+    assert object_name.startswith("gpu-driver-kernel-module-config-")
     assert (one["data"], one["metadata"]["namespace"]) == (MODULES, "gpu")
     (same,) = files.config_maps(params(kernel_module_config=dict(MODULES)))
     (other,) = files.config_maps(params(kernel_module_config={"nvidia.conf": "NVreg_A=1"}))
-    assert same["metadata"]["name"] == title != other["metadata"]["name"]
+    assert same["metadata"]["name"] == object_name != other["metadata"]["name"]
     assert files.config_maps(params(kernel_module_config={}, repo_config=None)) == []
 
 
@@ -46,8 +46,8 @@ def test_what_no_pod_has_any_more_is_left_over() -> None:
     (now,) = files.config_maps(given)
     ours = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
     live = [
-        {"metadata": {"name": title, "labels": ours, "namespace": "gpu"}}
-        for title in (now["metadata"]["name"], "before", "mounted")
+        {"metadata": {"name": object_name, "labels": ours, "namespace": "gpu"}}
+        for object_name in (now["metadata"]["name"], "before", "mounted")
     ]
     live.append({"metadata": {"name": "of-others", "namespace": "gpu"}})
     pod = {"spec": {"volumes": [{"configMap": {"name": "mounted"}}, {"emptyDir": {}}]}}

@@ -99,8 +99,8 @@ def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
 def test_ours_that_nothing_asks_for_any_more() -> None:
     ours = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
     live = [
-        {"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}}
-        for title in ("a", "old", "leaving", "theirs")
+        {"metadata": {"name": object_name} | (ours if object_name != "theirs" else {}), "spec": {}}
+        for object_name in ("a", "old", "leaving", "theirs")
     ]
     given = params(nvidia_drivers=[entry("leaving") | {"state": "absent"}])
     assert [name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)] == ["old"]

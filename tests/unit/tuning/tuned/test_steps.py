@@ -66,7 +66,7 @@ def test_check_mode_writes_nothing() -> None:
     api = world.api(check_mode=True)
     found = steps.present(api, params(TRAINING))
     assert world.server.writes() == []
-    assert [one.title for one in api.changes] == [f"Tuned {NAMESPACE}/gpu-training"]
+    assert [one.object_name for one in api.changes] == [f"Tuned {NAMESPACE}/gpu-training"]
     assert found["pools"][0]["replaces"] == {NODE_PROFILE: ["n1"]}
     assert not found["pools"][0]["ready"]
 

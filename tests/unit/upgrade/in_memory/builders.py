@@ -51,16 +51,16 @@ def params(**given: t.Any) -> GpuDriverUpgradeParams:
     return t.cast(GpuDriverUpgradeParams, found | given)
 
 
-def gpu_pod(title: str, on: str) -> KubeObject:
+def gpu_pod(object_name: str, on: str) -> KubeObject:
     """Return a running pod with a GPU, of a ReplicaSet."""
-    owner = {"kind": "ReplicaSet", "name": title, "uid": "u", "controller": True}
+    owner = {"kind": "ReplicaSet", "name": object_name, "uid": "u", "controller": True}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": title,
+            "name": object_name,
             "namespace": "team",
-            "labels": {"app": title},
+            "labels": {"app": object_name},
             "ownerReferences": [owner],
         },
         "spec": {

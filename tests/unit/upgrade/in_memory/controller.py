@@ -78,32 +78,34 @@ class Operator(Killer):
                 one["spec"]["template"]["spec"]["containers"] = [{"name": "nvidia-driver-ctr", "image": ""}]
                 self.server.put(one)
         (driver,) = [one for one in daemonsets if name(one).startswith(DRIVER)]
-        for title in sorted(set(self.owners.values())):
+        for object_name in sorted(set(self.owners.values())):
             made = copy.deepcopy(driver)
-            made["metadata"] |= {"name": f"nvidia-gpu-driver-{title}", "uid": f"uid-{title}"}
-            made["metadata"]["ownerReferences"] = [{"kind": "NVIDIADriver", "name": title, "uid": title}]
-            made["spec"]["template"]["spec"]["nodeSelector"][OWNER] = title
+            made["metadata"] |= {"name": f"nvidia-gpu-driver-{object_name}", "uid": f"uid-{object_name}"}
+            made["metadata"]["ownerReferences"] = [
+                {"kind": "NVIDIADriver", "name": object_name, "uid": object_name}
+            ]
+            made["spec"]["template"]["spec"]["nodeSelector"][OWNER] = object_name
             made["spec"]["template"]["spec"]["containers"] = [{"name": "nvidia-driver-ctr", "image": ""}]
             self.server.put(made)
             spec: KubeObject = {"driverType": "gpu", "repository": "nvcr.io/nvidia"}
             spec |= {"image": "driver", "version": OLD}
             spec |= {"nodeSelector": {}, "upgradePolicy": {"autoUpgrade": True, "maxUnavailable": "100%"}}
             labels = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
-            metadata = {"name": title, "labels": labels}
+            metadata = {"name": object_name, "labels": labels}
             kind = {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver"}
             self.server.put({**kind, "metadata": metadata, "spec": spec, "status": {"state": "ready"}})
 
-    def _add_node(self, seen: dict[str, list[KubeObject]], title: str) -> None:
+    def _add_node(self, seen: dict[str, list[KubeObject]], object_name: str) -> None:
         node = copy.deepcopy(seen["nodes"][0])
-        node["metadata"]["name"] = title
-        node["metadata"]["labels"] |= {"kubernetes.io/hostname": title, STATE: "upgrade-done"}
-        if title in self.owners:
-            node["metadata"]["labels"] |= {OWNER: self.owners[title]}
+        node["metadata"]["name"] = object_name
+        node["metadata"]["labels"] |= {"kubernetes.io/hostname": object_name, STATE: "upgrade-done"}
+        if object_name in self.owners:
+            node["metadata"]["labels"] |= {OWNER: self.owners[object_name]}
         self.server.put(node)
         for one in seen["pods"]:
             twin = copy.deepcopy(one)
-            twin["metadata"]["name"] += f"-{title}"
-            twin["spec"]["nodeName"] = title
+            twin["metadata"]["name"] += f"-{object_name}"
+            twin["spec"]["nodeName"] = object_name
             if not name(one).startswith(DRIVER):
                 self.server.put(twin)
 
@@ -121,11 +123,11 @@ class Operator(Killer):
     def all(self, kind: str) -> list[KubeObject]:
         return [one for _key, one in sorted(self.server.objects.items()) if one["kind"] == kind]
 
-    def must(self, kind: str, title: str) -> KubeObject:
-        return next(one for one in self.all(kind) if name(one) == title)
+    def must(self, kind: str, object_name: str) -> KubeObject:
+        return next(one for one in self.all(kind) if name(one) == object_name)
 
-    def node(self, title: str) -> KubeObject:
-        return self.must("Node", title)
+    def node(self, object_name: str) -> KubeObject:
+        return self.must("Node", object_name)
 
     def held(self) -> list[str]:
         return [name(one) for one in self.all("Node") if one["metadata"]["labels"].get(SKIP) == "true"]
@@ -250,12 +252,12 @@ class Operator(Killer):
             self.end(name(one))
         self._mark(node, "pod-restart-required")
 
-    def end(self, title: str) -> None:
+    def end(self, object_name: str) -> None:
         """End a pod; its name is then in `ended`."""
         for key, one in list(self.server.objects.items()):
-            if one["kind"] == "Pod" and name(one) == title:
+            if one["kind"] == "Pod" and name(one) == object_name:
                 del self.server.objects[key]
-                self.ended.append(title)
+                self.ended.append(object_name)
 
     def restart(self, node: str) -> None:
         """Restart the driver pod of a node, as a reboot does."""

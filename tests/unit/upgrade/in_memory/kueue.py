@@ -25,44 +25,44 @@ HOST: t.Final = "kubernetes.io/hostname"
 GPU: t.Final = "nvidia.com/gpu"
 
 
-def flavor(title: str, **labels: str) -> KubeObject:
+def flavor(object_name: str, **labels: str) -> KubeObject:
     """Return a ResourceFlavor; without labels it is for every node."""
     return {
         "apiVersion": VERSION,
         "kind": "ResourceFlavor",
-        "metadata": {"name": title},
+        "metadata": {"name": object_name},
         "spec": {"nodeLabels": labels},
     }
 
 
-def queue(title: str, *flavors: str, resource: str = GPU, **spec: str) -> KubeObject:
+def queue(object_name: str, *flavors: str, resource: str = GPU, **spec: str) -> KubeObject:
     """Return a ClusterQueue that gives a resource of these flavors away."""
     group = {"coveredResources": [resource], "flavors": [{"name": one} for one in flavors]}
     return {
         "apiVersion": VERSION,
         "kind": "ClusterQueue",
-        "metadata": {"name": title},
+        "metadata": {"name": object_name},
         "spec": {"resourceGroups": [group], **spec},
     }
 
 
-def workload(title: str, of: str, on: str, resource: str = GPU) -> KubeObject:
+def workload(object_name: str, of: str, on: str, resource: str = GPU) -> KubeObject:
     """Return an admitted Workload of a queue on a flavor."""
     admission = {"clusterQueue": of, "podSetAssignments": [{"name": "main", "flavors": {resource: on}}]}
     return {
         "apiVersion": VERSION,
         "kind": "Workload",
-        "metadata": {"name": title, "namespace": "team"},
+        "metadata": {"name": object_name, "namespace": "team"},
         "spec": {},
         "status": {"admission": admission, "conditions": [{"type": "Admitted", "status": "True"}]},
     }
 
 
-def member(title: str, on: str, gpus: str = "1", **labels: str) -> KubeObject:
+def member(object_name: str, on: str, gpus: str = "1", **labels: str) -> KubeObject:
     """Return a pod of the JobSet `train`, or one with other labels. gpus: empty for a pod that names none."""
-    pod = gpu_pod(title, on)
+    pod = gpu_pod(object_name, on)
     marks = labels or {"jobset.sigs.k8s.io/jobset-name": "train"}
-    pod["metadata"] |= {"uid": f"uid-{title}", "labels": marks}
+    pod["metadata"] |= {"uid": f"uid-{object_name}", "labels": marks}
     pod["spec"]["containers"][0]["resources"]["limits"] = {GPU: gpus} if gpus else {}
     return pod
 
@@ -110,26 +110,26 @@ class Platform(Operator):
             self._requeue(path.rpartition("/")[2], json.loads(more["body"])["spec"]["stopPolicy"])
         return answer
 
-    def _evict(self, title: str) -> Answer:
-        if self.refusals.get(title, 0) > 0:
-            self.refusals[title] -= 1
-            return status(429, "TooManyRequests", "Cannot evict pod", title)
-        self.evicted.append(title)
-        self.end(title)
+    def _evict(self, object_name: str) -> Answer:
+        if self.refusals.get(object_name, 0) > 0:
+            self.refusals[object_name] -= 1
+            return status(429, "TooManyRequests", "Cannot evict pod", object_name)
+        self.evicted.append(object_name)
+        self.end(object_name)
         return status(201, "Created", "")
 
-    def _requeue(self, title: str, policy: str) -> None:
-        self.policies.append((title, policy))
+    def _requeue(self, object_name: str, policy: str) -> None:
+        self.policies.append((object_name, policy))
         if policy != "HoldAndDrain" or self.is_slow:
             return
         for one in self.all("Workload"):
-            if one["status"].get("admission", {}).get("clusterQueue") == title:
+            if one["status"].get("admission", {}).get("clusterQueue") == object_name:
                 one["status"] = {"conditions": [{"type": "Evicted", "status": "True"}]}
                 self.server.put(one)
 
-    def policy(self, title: str) -> str | None:
+    def policy(self, object_name: str) -> str | None:
         """Return the stopPolicy of a queue."""
-        found = self.must("ClusterQueue", title)["spec"].get("stopPolicy")
+        found = self.must("ClusterQueue", object_name)["spec"].get("stopPolicy")
         return None if found is None else str(found)
 
     def admitted(self) -> list[str]:

@@ -15,7 +15,7 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @pytest.mark.parametrize(
-    ("labels", "title"),
+    ("labels", "object_name"),
     [
         ({"jobset.sigs.k8s.io/jobset-name": "a", INDEX: "0", "job-name": "a-w-0"}, "JobSet team/a"),
         (
@@ -28,10 +28,10 @@ INDEX = "batch.kubernetes.io/job-completion-index"
         ({INDEX: "0", "batch.kubernetes.io/job-name": "j"}, "Job team/j"),
     ],
 )
-def test_labels_name_the_gang(labels: dict[str, str], title: str) -> None:
+def test_labels_name_the_gang(labels: dict[str, str], object_name: str) -> None:
     (found,) = gangs.find([member("one", "n1", **labels), member("two", "n2", **labels)])
-    assert (found.title, found.nodes) == (title, ["n1", "n2"])
-    assert found.line == f"{title} ends whole or not at all: 2 pods on n1, n2"
+    assert (found.object_name, found.nodes) == (object_name, ["n1", "n2"])
+    assert found.line == f"{object_name} ends whole or not at all: 2 pods on n1, n2"
 
 
 def test_pods_that_work_alone_are_no_gang() -> None:
@@ -44,7 +44,7 @@ def test_an_annotation_of_older_releases_counts() -> None:
     pods = [member(one, "n1", **{"job-name": "j"}) for one in ("one", "two")]
     for pod in pods:
         pod["metadata"]["annotations"] = {INDEX: "0"}
-    assert [one.title for one in gangs.find(pods)] == ["Job team/j"]
+    assert [one.object_name for one in gangs.find(pods)] == ["Job team/j"]
 
 
 def test_ended_and_waiting_pods_do_not_count() -> None:

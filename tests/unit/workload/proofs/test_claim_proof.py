@@ -23,14 +23,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 PART: t.Final = Devices(device_class="mig.nvidia.com", profile="1g.5gb")
 
 
-def device(title: str, kind: str = "gpu", profile: str = "") -> KubeObject:
+def device(object_name: str, kind: str = "gpu", profile: str = "") -> KubeObject:
     more = {"profile": {"string": profile}} if profile else {}
     attributes = {
         "type": {"string": kind},
         "productName": {"string": "Tesla T4"},
         "driverVersion": {"version": "595.91.7"},
     }
-    return {"name": title, "attributes": attributes | more}
+    return {"name": object_name, "attributes": attributes | more}
 
 
 def slices(*devices: KubeObject, on: str = "gpu-0") -> list[KubeObject]:

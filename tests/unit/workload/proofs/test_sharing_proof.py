@@ -47,19 +47,19 @@ def ready_node(**more: t.Any) -> KubeObject:
     return found
 
 
-def pod(title: str = "p", status: str = "Running", **more: t.Any) -> KubeObject:
+def pod(object_name: str = "p", status: str = "Running", **more: t.Any) -> KubeObject:
     """Return a pod of a proof. more: fields of its status."""
     found: KubeObject = {
-        "metadata": {"name": title, "namespace": "gpu-validation"},
+        "metadata": {"name": object_name, "namespace": "gpu-validation"},
         "spec": {"nodeSelector": {"kubernetes.io/hostname": "host-gpu-0"}},
         "status": {"phase": status, **more},
     }
     return found
 
 
-def refused(title: str, text: str) -> KubeObject:
+def refused(object_name: str, text: str) -> KubeObject:
     said = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": text}
-    return pod(title, "Pending", conditions=[said])
+    return pod(object_name, "Pending", conditions=[said])
 
 
 def test_a_node_has_its_shares_or_a_reason() -> None:

@@ -54,8 +54,8 @@ class World:
 
     def answer(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
         if "/log" in url:
-            title = url.partition("/log")[0].rpartition("/")[2]
-            return Answer(200, self.logs[title])
+            object_name = url.partition("/log")[0].rpartition("/")[2]
+            return Answer(200, self.logs[object_name])
         answered = self.server.answer(method, url, body, **more)
         if method == "POST" and url.partition("?")[0].endswith("/pods") and "dryRun" not in url:
             self._schedule(next(reversed(self.server.objects.values())))
@@ -72,11 +72,11 @@ class World:
     def of(self, plural: str) -> list[Object]:
         return [one for key, one in self.server.objects.items() if key[1] == plural]
 
-    def put_pod(self, title: str, **more: t.Any) -> None:
+    def put_pod(self, object_name: str, **more: t.Any) -> None:
         """Put a pod of a team that holds a share of the node."""
         limits = {"resources": {"limits": {GPU: "1"}}}
         pod = {
-            "metadata": {"name": title, "namespace": "team", **more.pop("metadata", {})},
+            "metadata": {"name": object_name, "namespace": "team", **more.pop("metadata", {})},
             "spec": {"nodeName": "gpu-0", "containers": [limits], **more},
             "status": {"phase": "Running"},
         }
@@ -215,7 +215,7 @@ def test_check_mode_runs_nothing_and_says_what_would_run() -> None:
     api = world.api(check_mode=True)
     found = world.prove_by(api)
     assert (found["proven"], found["node"]) == (None, "gpu-0")
-    assert [one.title for one in api.changes] == ["Pod gpu-validation: 5 pods on node gpu-0"]
+    assert [one.object_name for one in api.changes] == ["Pod gpu-validation: 5 pods on node gpu-0"]
     assert world.server.writes() == []
 
 
