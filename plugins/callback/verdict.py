@@ -33,7 +33,7 @@ import typing as t
 from ansible import context
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact
 
 _OURS: t.Final = "accelerators.openshift."
 _CODED: t.Final = re.compile(r"([A-Z]+(?:-[A-Z0-9]+)+): (.*)", re.DOTALL)
@@ -76,11 +76,11 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._failures = [one for one in self._failures if one[0] in self._failed]
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
-                self._display.display(shown.line(f"{host}: {line}"), color="yellow")
-            message = shown.message(str(failure.get("message", failure.get("msg", ""))))
+                self._display.display(redact.line(f"{host}: {line}"), color="yellow")
+            message = redact.message(str(failure.get("message", failure.get("msg", ""))))
             self._display.display(f"{host}: {failure['code']}: {message}", color="red")
             if failure.get("remedy"):
-                remedy = shown.message(str(failure["remedy"]), shown.TEXT)
+                remedy = redact.message(str(failure["remedy"]), redact.TEXT)
                 self._display.display(f"Remedy: {remedy}", color="red")
         if len(self._clusters) > 1 or (self._clusters and context.CLIARGS.get("subset")):
             self._summarize(stats)

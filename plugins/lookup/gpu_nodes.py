@@ -92,8 +92,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.modu
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     devices,
+    formatting as node_formatting,
     node as node_facts,
-    shown as node_shown,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     has_nvidia_pci,
@@ -174,8 +174,8 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     return {
         "name": node_facts.name(node),
         "pool": pool_of(node),
-        "zone": node_shown.zone(node),
-        "instance_type": node_shown.instance_type(node),
+        "zone": node_formatting.zone(node),
+        "instance_type": node_formatting.instance_type(node),
         "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
         "product": devices.product(node),

@@ -26,7 +26,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible.utils.vars import load_extra_vars
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets, shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact, secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested, process
@@ -99,7 +99,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         try:
             _inputs.check(Path(playbook).stem, task_vars, extra, self._templar.template)
         except InputError as exc:
-            return shown.result({"failed": True, "changed": False, **exc.to_result()})
+            return redact.result({"failed": True, "changed": False, **exc.to_result()})
         done.touch()
         return {}
 

@@ -8,7 +8,7 @@ import typing as t
 
 from .._core.errors import InputError
 from .instance_types import BUILT_IN, Catalogue, InstanceType
-from .wishes import known_model, nearest_to, read_wish
+from .query import known_model, nearest_to, read_wish
 
 Options = t.Mapping[str, t.Any]
 

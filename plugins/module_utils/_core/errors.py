@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from . import shown
+from . import redact
 
 if t.TYPE_CHECKING:
     from .codes.code import Code
@@ -113,7 +113,7 @@ class AcceleratorError(Exception):
 
         Secrets are masked, and long texts are cut.
         """
-        message, remedy = shown.message(self.message), shown.line(self.remedy)
+        message, remedy = redact.message(self.message), redact.line(self.remedy)
         text = f"{self.code}: {message}"
         if remedy:
             text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {remedy}"
@@ -124,7 +124,7 @@ class AcceleratorError(Exception):
             "layer": self.layer,
             "message": message,
             "remedy": remedy,
-            "evidence": [shown.line(line) for line in self.evidence],
+            "evidence": [redact.line(line) for line in self.evidence],
         }
 
 

@@ -12,7 +12,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from .._core import bounded, secrets, shown
+from .._core import bounded, redact, secrets
 from .._core.errors import AcceleratorError, InputError
 from .._core.run import Run
 from .._kube import credentials
@@ -68,7 +68,7 @@ def connect(
     """
 
     def progress(line: str) -> None:
-        show(shown.line(line))
+        show(redact.line(line))
 
     given = params.get("wait_timeout")
     seconds = wait_timeout if given is None else float(given)
@@ -154,7 +154,7 @@ def execute(
     result |= _written(api, check_mode, diff)
     if only_foresees:
         result["changed"] = False
-    return bounded.result(shown.result(result))
+    return bounded.result(redact.result(result))
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
@@ -219,7 +219,7 @@ def complaint(
     told = found or [_in_users_words(one, names or {}) for one in messages[:1]]
     remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
     failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
-    return shown.result({"failed": True, "changed": False, **failure})
+    return redact.result({"failed": True, "changed": False, **failure})
 
 
 def _in_users_words(message: str, names: t.Mapping[str, str]) -> str:

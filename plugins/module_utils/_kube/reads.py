@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core import shown
+from .._core import redact
 from .._core.errors import ApiError, KindNotServedError
 from .._core.objects import KubeObject
 from . import http_errors, kinds
@@ -204,7 +204,7 @@ def log(
         if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
             break
     lines = text.replace("\r\n", "\n").split("\n")
-    return "\n".join(shown.message(line, LOG_LINE) for line in lines)
+    return "\n".join(redact.message(line, LOG_LINE) for line in lines)
 
 
 def _log(

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, failed, pending, ready
-from .._nodes import node as node_facts, shown as node_shown
+from .._nodes import formatting as node_formatting, node as node_facts
 from .._nodes.labels import labels
 from .._nodes.taints import taints as taints_of
 from . import provider_errors, trouble as machine_trouble
@@ -169,10 +169,11 @@ def _running(machine: Machine, node: t.Mapping[str, t.Any] | None, line: str) ->
         return pending(
             "NodeNotReady",
             **text_of(
-                "MACH-NODE-NOT-READY", node=node_facts.name(node), why=node_shown.why_not_ready(node)
+                "MACH-NODE-NOT-READY", node=node_facts.name(node), why=node_formatting.why_not_ready(node)
             )._asdict(),
             details=(
-                f"{line}, node {node_facts.short(node_facts.name(node))} {node_shown.why_not_ready(node)}",
+                f"{line}, node {node_facts.short(node_facts.name(node))} "
+                f"{node_formatting.why_not_ready(node)}",
             ),
         )
     # Only the phase Failed is final: the provider retries whatever error a Machine in phase Running shows.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready, worst
-from .._nodes import node as node_facts, shown as node_shown
+from .._nodes import formatting as node_formatting, node as node_facts
 from .._pools.model import Candidate
 from . import machine as machine_facts, machine_set, trouble
 from .plan import MachinePlan
@@ -294,7 +294,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
             machine_facts.summarize(machine) for machine in sorted(machines, key=machine_facts.name)
         ],
         "nodes": [
-            node_shown.summarize(node, expected[node_facts.name(node)])
+            node_formatting.summarize(node, expected[node_facts.name(node)])
             for node in sorted(nodes, key=node_facts.name)
         ],
     }

@@ -77,7 +77,8 @@ class Ask:
 
     catalog: name and namespace. csv: exactly this CSV. path: CSVs that an upgrade may pass. head: newest CSV
     of the channel. modes: supported install modes. allowed: patterns of other CSVs. held: all CSVs of the
-    channel. leading: other channels that have the wanted CSV. approval: Automatic if OLM approves all plans itself.
+    channel. leading: other channels that have the wanted CSV. approval: Automatic if OLM approves all plans
+    itself.
     """
 
     package: str

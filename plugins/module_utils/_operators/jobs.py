@@ -15,10 +15,10 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import csv as olm_csv, helm_values, operators as olm_steps, subscription as olm_subscription
 from .._olm.subscription import OperatorParams
-from . import channels, order, way as olm_way
+from . import channels, order, upgrade_path as olm_way
 from .order import Wish
 from .params import OperatorUpgradeParams
-from .way import Stop, Way
+from .upgrade_path import Stop, Way
 
 
 @dataclass

@@ -9,7 +9,7 @@ import typing as t
 from .._core.objects import KubeObject
 from .._olm import catalogue, plans
 from .crd_changes import CrdChange
-from .way import Way
+from .upgrade_path import Way
 
 _HEADING: t.Final = ("OPERATOR", "FROM", "TO", "CHANNEL", "PLAN", "STACK")
 

@@ -12,11 +12,11 @@ from .._core.objects import KubeObject, Snapshot
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import operators as olm_steps, plans
-from . import channels, foresight, images, jobs, remedies, report, truth
+from . import channels, foresight, health, images, jobs, remedies, report
 from .crd_changes import refuse_lost
 from .jobs import Job
 from .params import OperatorUpgradeParams
-from .way import Stop
+from .upgrade_path import Stop
 
 
 def upgrade(api: Api, params: OperatorUpgradeParams) -> dict[str, t.Any]:
@@ -115,12 +115,12 @@ def _judge(api: Api, job: Job, params: OperatorUpgradeParams) -> None:
     """Wait until the stack of the operator works; note what was judged at the last step."""
     api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"])
     if not job.steps:
-        truth.wait(api, truth.Target(job.way.package, job.namespace))
+        health.wait(api, health.Target(job.way.package, job.namespace))
         return
     last = job.steps[-1]
     job.remember(api.list(known("ClusterServiceVersion"), job.namespace))
     old = images.left_behind(job.csvs.get(last["from"]), job.csvs.get(last["to"]))
-    last["truth"] = truth.wait(api, truth.Target(job.way.package, job.namespace, old))
+    last["truth"] = health.wait(api, health.Target(job.way.package, job.namespace, old))
 
 
 def _dry_run(api: Api, job: Job, params: OperatorUpgradeParams) -> None:

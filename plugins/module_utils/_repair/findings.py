@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.well_known import VENDORS
 from .._core.objects import KubeObject
-from .._nodes import devices, drain, node as node_facts, shown as node_shown
+from .._nodes import devices, drain, formatting as node_formatting, node as node_facts
 from .._stack import signatures, upgrade
 
 # Conditions by which detectors of problems report a GPU; their status is True while it has the problem.
@@ -62,7 +62,7 @@ def wanted(node: KubeObject) -> dict[str, int]:
 
 def faults(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
     """Return a line for everything that is wrong with the node. expected: its devices."""
-    found = [] if node_facts.is_ready(node) else [f"the node is {node_shown.why_not_ready(node)}"]
+    found = [] if node_facts.is_ready(node) else [f"the node is {node_formatting.why_not_ready(node)}"]
     for key, number in expected.items():
         if (have := devices.offered(node, key)) < number:
             found.append(f"{have} of {number} {key} are allocatable")

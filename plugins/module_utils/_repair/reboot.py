@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import MANAGED_BY
 from .._core.readiness import Grace, Readiness, pending, ready
-from .._nodes import claims as gpu_claims, node as node_facts, shown as node_shown
+from .._nodes import claims as gpu_claims, formatting as node_formatting, node as node_facts
 from .._stack.operands import pod_is_ready
 from . import findings, record as records
 
@@ -126,7 +126,7 @@ class Back:
             text = f"{self.node} has not started again: it still has boot id {self.boot}"
             return pending("Rebooting", text, code=BOOT, remedy=look)
         if not node_facts.is_ready(node):
-            text = f"{self.node} has started again and is {node_shown.why_not_ready(node)}"
+            text = f"{self.node} has started again and is {node_formatting.why_not_ready(node)}"
             return pending("NotReady", text, code=BOOT, remedy=look)
         if self.claims:
             node = gpu_claims.offering(node, snapshot[SLICES])

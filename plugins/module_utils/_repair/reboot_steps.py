@@ -11,7 +11,7 @@ from .._core.objects import KubeObject, name
 from .._core.readiness import Grace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._nodes import node as node_facts, shown as node_shown
+from .._nodes import formatting as node_formatting, node as node_facts
 from .._nodes.drain import on
 from . import options, reboot
 from .look_steps import SLICE
@@ -59,8 +59,8 @@ def _pod(api: Api, seen: Seen, params: GpuNodeRepairParams) -> KubeObject:
     if not node_facts.is_ready(seen.node):
         raise AcceleratorError(
             "REPAIR-NO-REBOOT",
-            f"Node {seen.name} is {node_shown.why_not_ready(seen.node)}: no pod can start there, so none can "
-            "reboot it. Nothing was changed.",
+            f"Node {seen.name} is {node_formatting.why_not_ready(seen.node)}: no pod can start there, so "
+            "none can reboot it. Nothing was changed.",
             "Reboot the machine in its provider's console and run again; or set gpu_repair: replace. Both "
             "end the pods on the node.",
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject, name
-from .._nodes import devices, node as node_facts, shown as node_shown
+from .._nodes import devices, formatting as node_formatting, node as node_facts
 from . import record as records
 from .seen import Seen
 
@@ -28,7 +28,7 @@ def form(seen: Seen) -> dict[str, t.Any]:
         "node": seen.name,
         "machine": name(machine) if machine else "",
         "provider_id": _provider_id(seen.node, machine),
-        "instance_type": node_shown.instance_type(seen.node),
+        "instance_type": node_formatting.instance_type(seen.node),
         "driver_version": devices.driver_version(seen.node),
         "gpu_model": devices.product(seen.node),
         "kernel": str(info.get("kernelVersion") or ""),

@@ -10,7 +10,7 @@ from .._core import run
 from .._core.adoption import keeper
 from .._core.objects import KubeObject, name
 from .._core.ownership import pool_of
-from .._nodes.shown import unpause
+from .._nodes.formatting import unpause
 from .machine_config import ROLLOUT
 
 # Annotation of a pool that a run paused for an update of the cluster: the release that it waits for.

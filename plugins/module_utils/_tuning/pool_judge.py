@@ -11,7 +11,7 @@ from .._core import conditions
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
-from .._nodes import cordons, node as node_facts, shown as node_shown
+from .._nodes import cordons, formatting as node_formatting, node as node_facts
 from .._nodes.node import CURRENT, DESIRED, STATE, update
 from . import machine_config, paused
 from .late import by_pool
@@ -97,14 +97,14 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
     def line(node: KubeObject) -> str:
         node_name = name(node)
         if is_at(node, config):
-            doing = "" if node_facts.is_ready(node) else node_shown.why_not_ready(node)
+            doing = "" if node_facts.is_ready(node) else node_formatting.why_not_ready(node)
             doing = doing or (cordons.shown(node) if node_facts.is_cordoned(node) else "")
             return f"{node_name}: {doing}" if doing else ""
         if annotation(node, DESIRED) != config:
             kept = f" until it is uncordoned ({cordons.shown(node)})" if node_facts.is_cordoned(node) else ""
             return f"{node_name}: waits for its turn{kept}"
         if not node_facts.is_ready(node):
-            return f"{node_name}: reboots ({node_shown.why_not_ready(node)})"
+            return f"{node_name}: reboots ({node_formatting.why_not_ready(node)})"
         doing = "drains" if node_facts.is_cordoned(node) else "begins"
         return f"{node_name}: {doing} ({annotation(node, STATE)})"
 

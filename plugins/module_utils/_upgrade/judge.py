@@ -117,7 +117,7 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
             "first, and pods with GPUs there end.",
         )
     if driver.state == node_driver.REQUIRED:
-        if why := slots.none_left(target, snapshot["nodes"]):
+        if why := slots.why_no_slot(target, snapshot["nodes"]):
             remedy = (
                 "Make these nodes schedulable or repair them, or raise "
                 "gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}."

@@ -15,7 +15,7 @@ _WAITING: t.Final = ("", "upgrade-done", "upgrade-required")
 _DEFAULT: t.Final = "25%"
 
 
-def none_left(target: Target, nodes: t.Iterable[KubeObject]) -> str:
+def why_no_slot(target: Target, nodes: t.Iterable[KubeObject]) -> str:
     """Return why the controller begins with no further node, or an empty text if it may begin.
 
     The controller counts running upgrades against maxParallelUpgrades, where 0 is no limit, and every node

@@ -19,7 +19,7 @@ from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._access import token_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     CredentialsError,
@@ -80,7 +80,7 @@ def test_only_the_owner_can_read_the_file_and_nothing_else_has_the_token(world: 
     assert given not in str(found)
     assert given not in str(world.api.changes)
     assert len(world.api.changes) == 1
-    assert given not in str(shown.result({"msg": f"token {given}"}))
+    assert given not in str(redact.result({"msg": f"token {given}"}))
 
 
 def test_a_file_that_is_good_is_kept(world: World) -> None:

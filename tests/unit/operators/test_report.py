@@ -10,7 +10,7 @@ from unit.operators.builders import csv_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators import report
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.crd_changes import CrdChange
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import GPU
-from ansible_collections.accelerators.openshift.plugins.module_utils._operators.way import Stop, Way
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.upgrade_path import Stop, Way
 
 FIRST, LAST = csv_name("26.3.3"), csv_name("26.7.0")
 WAY = Way(GPU, FIRST, "v26.7", (Stop("v26.7", LAST, (LAST,)),))

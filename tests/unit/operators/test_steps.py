@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators 
     channels,
     jobs,
     steps,
-    way,
+    upgrade_path,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
@@ -81,8 +81,8 @@ def put(server: FakeServer, package: str, version: str, channel: str, ours: bool
 def test_an_upgrade_keeps_the_approval_of_the_subscription(live: str, kept: str) -> None:
     spec = {"name": GPU, "channel": "a", "source": "s", "sourceNamespace": "m", "installPlanApproval": live}
     held = {"metadata": {"name": GPU, "namespace": SPACE}, "spec": spec, "status": {}}
-    stop = way.Stop("b", csv_name("1.2.0"), (csv_name("1.2.0"),))
-    job = jobs.Job(way.Way(GPU, csv_name("1.1.0"), "b", (stop,)), held, offer(a="1.1.0", b="1.2.0"))
+    stop = upgrade_path.Stop("b", csv_name("1.2.0"), (csv_name("1.2.0"),))
+    job = jobs.Job(upgrade_path.Way(GPU, csv_name("1.1.0"), "b", (stop,)), held, offer(a="1.1.0", b="1.2.0"))
     assert jobs.ask_of(job, stop, params()).approval == kept
 
 

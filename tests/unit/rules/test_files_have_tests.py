@@ -69,7 +69,7 @@ WITH_ANOTHER_PACKAGE = {
     "_nodes/claims": "workload",
     "_nodes/devices": "stack/clusterpolicy",
     "_nodes/labels": "stack/clusterpolicy",
-    "_nodes/shown": "repair",
+    "_nodes/formatting": "repair",
     "_nodes/system": "stack/clusterpolicy",
 }
 # No unit test runs them.

@@ -86,7 +86,7 @@ STEPS = {
     "_olm/several",
     "_olm/unpack",
     *(f"_monitoring/{one}" for one in ("querier", "steps")),
-    *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "truth")),
+    *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "health")),
     "_policy/admission_steps",
     "_policy/steps",
     "_pools/steps",

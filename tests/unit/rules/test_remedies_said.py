@@ -26,7 +26,7 @@ _NO_ROLE: t.Final = "every module has the option, so the message knows no role"
 EXCUSED: t.Final = {
     "_frame/module": _NO_ROLE,
     "_kube/wait": _NO_ROLE,
-    "_operators/way": "channel is a key of gpu_upgrade_operators, which the remedy names",
+    "_operators/upgrade_path": "channel is a key of gpu_upgrade_operators, which the remedy names",
 }
 
 

@@ -24,7 +24,7 @@ def node(object_name: str, cordoned: bool = False, state: str = "upgrade-require
 
 def why(nodes: list[KubeObject], **rules: t.Any) -> str:
     live = {"metadata": {"name": "d"}, "spec": {"upgradePolicy": rules}}
-    return slots.none_left(
+    return slots.why_no_slot(
         Target("NVIDIADriver", live, tuple(one["metadata"]["name"] for one in nodes)), nodes
     )
 

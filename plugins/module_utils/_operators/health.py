@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The truth of an operator's stack, read only: what an upgrade waits for before its next step."""
+"""The health of an operator's stack, read only: what an upgrade waits for before its next step."""
 
 from __future__ import annotations
 

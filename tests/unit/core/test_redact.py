@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets, shown
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact, secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 CLEAR_SCREEN = "\x1b[2J"
@@ -24,12 +24,12 @@ CLEAR_SCREEN = "\x1b[2J"
     ],
 )
 def test_control_characters_are_written_out(text: str, readable: str) -> None:
-    assert shown.clean(text) == readable
+    assert redact.clean(text) == readable
 
 
 def test_a_long_text_keeps_both_ends() -> None:
-    cut = shown.line("start" + "x" * 3_000_000 + "end")
-    assert len(cut) < shown.LINE + 100
+    cut = redact.line("start" + "x" * 3_000_000 + "end")
+    assert len(cut) < redact.LINE + 100
     assert cut.startswith("start")
     assert cut.endswith("end")
     assert "2999008 characters left out" in cut
@@ -38,8 +38,8 @@ def test_a_long_text_keeps_both_ends() -> None:
 def test_a_cut_leaves_no_half_of_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "_seen", set())
     secrets.register("token-of-test" * 10)
-    text = "x" * (shown.LINE * 3 // 4 - 20) + "token-of-test" * 10 + "y" * shown.LINE
-    assert "token" not in shown.line(text)
+    text = "x" * (redact.LINE * 3 // 4 - 20) + "token-of-test" * 10 + "y" * redact.LINE
+    assert "token" not in redact.line(text)
 
 
 def test_an_error_keeps_its_remedy_however_long_its_message_is() -> None:
@@ -52,7 +52,7 @@ def test_an_error_keeps_its_remedy_however_long_its_message_is() -> None:
 
 def test_a_result_is_readable_but_an_object_of_the_api_stays_as_it_is() -> None:
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"script": CLEAR_SCREEN}}
-    found = shown.result(
+    found = redact.result(
         {
             "object": config_map,
             "nodes": [{"message": CLEAR_SCREEN + "n" * 9000}],

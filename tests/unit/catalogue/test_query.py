@@ -7,7 +7,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     everything,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.query import (
     Fit,
     Wish,
     nearest_to,

@@ -11,9 +11,9 @@ import pytest
 from unit.operators.builders import csv_name, offer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operators import order, way
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators import order, upgrade_path
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import Wish
-from ansible_collections.accelerators.openshift.plugins.module_utils._operators.way import Stop
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.upgrade_path import Stop
 
 RELEASES = offer(
     stable="25.10.1 26.3.0 26.3.3 26.7.0", v25__10="25.10.1", v26__3="26.3.0 26.3.3", v26__7="26.7.0"
@@ -26,24 +26,24 @@ def wish(channel: str = "", to: str = "", package: str = order.GPU) -> Wish:
 
 
 def test_a_release_that_the_maker_lets_no_upgrade_pass_is_a_stop() -> None:
-    found = way.find(RELEASES, FIRST, "stable", wish())
+    found = upgrade_path.find(RELEASES, FIRST, "stable", wish())
     assert found.stops == (Stop("v26.3", MIDDLE, (MIDDLE,)), Stop("stable", LAST, (LAST,)))
     assert (found.channel, found.remarks) == ("stable", ())
 
 
 def test_the_next_release_needs_no_stop_in_between() -> None:
-    found = way.find(RELEASES, csv_name("26.3.0"), "v26.3", wish(channel="v26.7"))
+    found = upgrade_path.find(RELEASES, csv_name("26.3.0"), "v26.3", wish(channel="v26.7"))
     assert found.stops == (Stop("v26.7", LAST, (LAST,)),)
 
 
 def test_other_packages_go_as_far_as_olm_goes() -> None:
     nfd = offer("nfd", stable="4.20.0-1 4.21.0-1 4.22.0-1")
-    found = way.find(nfd, "nfd.v4.20.0-1", "stable", wish(package="nfd"))
+    found = upgrade_path.find(nfd, "nfd.v4.20.0-1", "stable", wish(package="nfd"))
     assert [stop.csv for stop in found.stops] == ["nfd.v4.22.0-1"]
 
 
 def test_the_head_of_the_channel_is_the_default_and_other_channels_are_named() -> None:
-    found = way.find(RELEASES, csv_name("26.3.0"), "v26.3", wish())
+    found = upgrade_path.find(RELEASES, csv_name("26.3.0"), "v26.3", wish())
     assert [stop.csv for stop in found.stops] == [MIDDLE]
     assert found.remarks == (
         f"Other channels of {order.GPU} lead further than {MIDDLE}: stable ({LAST}), v26.7 ({LAST}).",
@@ -51,34 +51,34 @@ def test_the_head_of_the_channel_is_the_default_and_other_channels_are_named() -
 
 
 def test_what_is_installed_is_no_step() -> None:
-    assert way.find(RELEASES, LAST, "v26.7", wish()).stops == ()
-    assert way.find(RELEASES, LAST, "v26.7", wish(to="26.7.0")).stops == ()
-    newer = way.find(RELEASES, LAST, "v26.3", wish())
+    assert upgrade_path.find(RELEASES, LAST, "v26.7", wish()).stops == ()
+    assert upgrade_path.find(RELEASES, LAST, "v26.7", wish(to="26.7.0")).stops == ()
+    newer = upgrade_path.find(RELEASES, LAST, "v26.3", wish())
     assert (newer.stops, newer.channel) == ((), "v26.3")
 
 
 def test_a_channel_without_skips_is_passed_release_by_release() -> None:
     chain = offer("kmm", skips=False, stable="1.0.0 1.1.0 1.2.0")
-    found = way.find(chain, "kmm.v1.0.0", "stable", wish(package="kmm"))
+    found = upgrade_path.find(chain, "kmm.v1.0.0", "stable", wish(package="kmm"))
     assert found.stops == (Stop("stable", "kmm.v1.2.0", ("kmm.v1.1.0", "kmm.v1.2.0")),)
 
 
 @pytest.mark.parametrize("to", ["26.3.3", "v26.3.3", MIDDLE])
 def test_a_release_is_a_csv_or_a_version_and_its_channel_is_found(to: str) -> None:
-    found = way.find(RELEASES, csv_name("26.3.0"), "stable", wish(to=to))
+    found = upgrade_path.find(RELEASES, csv_name("26.3.0"), "stable", wish(to=to))
     assert found.stops == (Stop("v26.3", MIDDLE, (MIDDLE,)),)
 
 
 def test_a_release_between_that_no_channel_stops_at_is_a_remark() -> None:
     few = offer(stable="25.10.1 26.7.0")
-    found = way.find(few, FIRST, "stable", wish())
+    found = upgrade_path.find(few, FIRST, "stable", wish())
     assert [stop.csv for stop in found.stops] == [LAST]
     assert "passes release 26.3 without a stop" in found.remarks[0]
 
 
 def refused(installed: str, held: str, one: Wish, package: dict[str, t.Any] = RELEASES) -> AcceleratorError:
     with pytest.raises(AcceleratorError) as caught:
-        way.find(package, installed, held, one)
+        upgrade_path.find(package, installed, held, one)
     return caught.value
 
 
@@ -124,25 +124,27 @@ def test_without_a_channel_that_holds_both_the_remedy_is_to_install_again_and_sa
 
 
 def test_the_chain_of_a_channel_leads_on_and_a_build_follows_its_release() -> None:
-    found = way.find(NETWORK, network("26.4.1"), "stable", wish(package=order.NETWORK))
+    found = upgrade_path.find(NETWORK, network("26.4.1"), "stable", wish(package=order.NETWORK))
     assert found.stops == (Stop("stable", network("26.7.0-1"), (network("26.7.0"), network("26.7.0-1"))),)
-    build = way.find(NETWORK, network("26.7.0"), "v26.7", wish(package=order.NETWORK))
+    build = upgrade_path.find(NETWORK, network("26.7.0"), "v26.7", wish(package=order.NETWORK))
     assert [stop.csv for stop in build.stops] == [network("26.7.0-1")]
     back = refused(network("26.7.0-1"), "v26.7", wish(to="26.7.0", package=order.NETWORK), NETWORK)
     assert back.code == "OLM-VERSION"
-    anywhere = way.find(NETWORK, network("26.4.1"), "v26.4", wish(to="26.7.0-1", package=order.NETWORK))
+    anywhere = upgrade_path.find(
+        NETWORK, network("26.4.1"), "v26.4", wish(to="26.7.0-1", package=order.NETWORK)
+    )
     assert (anywhere.channel, anywhere.stops[-1].csv) == ("stable", network("26.7.0-1"))
 
 
 def test_a_release_candidate_comes_before_its_release() -> None:
     candidates = offer(order.NETWORK, skips=False, stable="26.4.0 26.7.0-rc.1 26.7.0")
-    found = way.find(candidates, network("26.7.0-rc.1"), "stable", wish(package=order.NETWORK))
+    found = upgrade_path.find(candidates, network("26.7.0-rc.1"), "stable", wish(package=order.NETWORK))
     assert [stop.csv for stop in found.stops] == [network("26.7.0")]
 
 
 def test_a_stop_is_a_channel_that_the_way_reaches() -> None:
     islands = offer(skips=False, stable="25.10.1 26.3.0 26.3.3 26.7.0", v26__3="26.3.0 26.3.3")
-    found = way.find(islands, FIRST, "stable", wish())
+    found = upgrade_path.find(islands, FIRST, "stable", wish())
     assert [stop.channel for stop in found.stops] == ["stable"]
     assert "passes release 26.3 without a stop" in found.remarks[0]
 
@@ -179,5 +181,5 @@ def test_a_channel_that_leads_past_the_release_is_refused() -> None:
     assert (error.code, setting in error.remedy) == ("OLM-NO-PATH", True)
     last = offer(stable="26.3.0 26.3.3 26.7.0")
     with pytest.raises(AcceleratorError) as caught:
-        way.find(last, csv_name("26.3.0"), "stable", wish("stable", "26.3.3"))
+        upgrade_path.find(last, csv_name("26.3.0"), "stable", wish("stable", "26.3.3"))
     assert "channel: stable}]" in caught.value.remedy
