@@ -14,8 +14,7 @@ MOST: t.Final = 84 * 1024
 LEFT_OUT: t.Final = "left_out"
 # A shorter list is never cut.
 _FEW: t.Final = 20
-# Later tasks work on each entry of these, or compare with them: a part would mislead them. Of a list by pool
-# only lists within its entries are cut.
+# Never cut these lists: later tasks need every entry. In lists by pool, cut only the lists inside an entry.
 _WHOLE: t.Final = ("diff", "foreseen", "drift", "plan")
 _BY_POOL: t.Final = ("pools", "groups", "met", "nvidia_drivers", "machine_sets", "sharing", "preemption")
 # What a node or a pod is to have, and what it offers of that.

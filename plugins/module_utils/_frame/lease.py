@@ -65,7 +65,7 @@ class Lease:
         if self._takes and (self._renewed is None or self._session.clock() - self._renewed >= RENEWAL):
             self._hold()
 
-    def look(self) -> None:
+    def on_wait(self) -> None:
         """Renew the lease of this run while a task waits; an answer that does not come is no failure.
 
         Raise RUN-ORPHANED if ansible-playbook has ended.
@@ -158,7 +158,7 @@ class Lease:
         return now - self._since
 
     def _refuse(self, lease: KubeObject, waited: float) -> None:
-        """Raise if another run holds the lease and this task does not wait (any longer)."""
+        """Raise RUN-LOST if another run took our lease, RUN-LOCKED if it holds it and the time is over."""
         if self._renewed is not None:
             raise AcceleratorError("RUN-LOST", seconds=f"{DURATION:.0f}", holder=_shown(lease))
         silence = self._silence(lease)

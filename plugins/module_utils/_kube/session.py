@@ -101,8 +101,8 @@ class Guard(t.Protocol):
     def before_write(self) -> None:
         """Called before each write that is no dry run."""
 
-    def look(self) -> None:
-        """Called about once a second while the task waits."""
+    def on_wait(self) -> None:
+        """Hook of each tick of a wait."""
 
     def is_over(self, run_id: str) -> bool:
         """Return True if the run of this id does not change the cluster any more."""
@@ -114,7 +114,7 @@ class Unguarded:
     def before_write(self) -> None:
         return
 
-    def look(self) -> None:
+    def on_wait(self) -> None:
         return
 
     def is_over(self, _run_id: str) -> bool:

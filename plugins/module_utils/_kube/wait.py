@@ -30,7 +30,7 @@ BURST = 0.05
 
 
 class NewsSource(t.Protocol):
-    """A queue of news. Raises queue.Empty without news."""
+    """Queue of watch events; `get` raises queue.Empty if none came."""
 
     def get(self, *, timeout: float) -> News: ...
 
@@ -49,9 +49,8 @@ def wait(
     seen = {key: found.items for key, found in lists.items()}
     if session.check_mode or not session.wait_wanted:
         return seen
-    loop = Waiting(
-        session.deadline, session.progress, judge, stage, settle, on_timeout_code, session.guard.look, since
-    )
+    on_wait = session.guard.on_wait
+    loop = Waiting(session.deadline, session.progress, judge, stage, settle, on_timeout_code, on_wait, since)
     if loop.is_ready(seen):
         return seen
     news: queue.SimpleQueue[News] = queue.SimpleQueue()

@@ -47,7 +47,7 @@ class Given:
         return Given(labels, [taint for taint in self.taints if mark(taint) not in marks])
 
     def joined(self, other: Given) -> Given:
-        """Return both; for a label in both, this value counts."""
+        """Return the union; `self` wins where both set a label."""
         return Given({**other.labels, **self.labels}, [*self.taints, *other.without(self).taints])
 
 

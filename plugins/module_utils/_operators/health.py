@@ -64,7 +64,7 @@ def _gpu(api: Api, target: Target) -> str:
         return [*found, *([_late(late)] if late else [])]
 
     queries = {"drivers": Query(known("NVIDIADriver"))} if drivers else {}
-    policy_steps.observe_policy(api, params, policy_steps.Also(queries, others))
+    policy_steps.observe_policy(api, params, policy_steps.ExtraCauses(queries, others))
     return f"ClusterPolicy {params['name']}: {number_of(len(nodes), 'GPU node')} ready"
 
 

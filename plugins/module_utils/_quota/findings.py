@@ -81,7 +81,7 @@ def of_quotas(
 
 
 def first_void(found: t.Iterable[Finding], name: str) -> Finding | None:
-    """Return the finding that our quota counts no pod at all, or None."""
+    """Return the finding that the quota matches no pod, or None."""
     return next(
         (
             one

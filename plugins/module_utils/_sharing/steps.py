@@ -168,7 +168,7 @@ def _used(live: KubeObject) -> KubeObject | None:
 
 
 def _add(api: Api, here: dict[str, KubeObject], object_name: str, namespace: str) -> None:
-    """Add a ConfigMap that is not there yet, if it exists."""
+    """Read the ConfigMap if it is not in the list yet; skip it if the cluster has none."""
     if object_name not in here and (live := api.get(CONFIG_MAP, object_name, namespace)):
         here[object_name] = live
 

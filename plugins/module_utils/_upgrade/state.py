@@ -65,7 +65,7 @@ class State:
         return self.is_open and (self.is_pausing or self.phase == PAUSED)
 
     def at(self, **changes: t.Any) -> State:
-        """Return the state with these changes."""
+        """Return a copy with these fields changed."""
         return replace(self, **changes)
 
     def manifest(self, namespace: str) -> KubeObject:

@@ -62,7 +62,7 @@ class Arrivals:
         return pending("Open", line, details=(line,))
 
     def leave(self, done: t.Collection[Turn]) -> None:
-        """Take out the pools that had their turn."""
+        """Drop the pools that are validated."""
         self._open = [turn for turn in self._open if not any(turn is one for one in done)]
 
     def _has_all(self, turn: Turn, nodes: t.Mapping[str, KubeObject]) -> bool:

@@ -16,7 +16,7 @@ from .._nodes.taints import matches
 from . import fingerprints, judge, namespace, obstacles, runs, turns
 from .fingerprints import Memory
 from .options import GpuWorkloadParams
-from .run_steps import MAP, POD, known_runs, memory
+from .run_steps import MAP, POD, known_runs, read_fingerprints
 
 _KINDS: t.Final = {kind.kind: kind for kind in KINDS.values() if kind.kind in namespace.KINDS}
 
@@ -39,7 +39,7 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
     ours = [pod for pod in api.list(POD, place) if obstacles.is_ours(pod, params)]
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]
-    remembered = memory(api, place)
+    remembered = read_fingerprints(api, place)
     others = _in_other_pools(api, params, remembered)
     if not namespace.is_made_for_validation(found):
         api.warn(f"Namespace {place} was not made for validations and stays.")

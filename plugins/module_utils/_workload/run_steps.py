@@ -26,7 +26,7 @@ SLICE: t.Final = known("ResourceSlice")
 TEMPLATE: t.Final = known("ResourceClaimTemplate")
 
 
-def memory(api: Api, place: str) -> fingerprints.Memory:
+def read_fingerprints(api: Api, place: str) -> fingerprints.Memory:
     """Return the fingerprints that the namespace holds."""
     return fingerprints.read(lambda object_name: api.get(MAP, object_name, place))
 

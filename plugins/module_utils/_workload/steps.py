@@ -18,7 +18,7 @@ from .._nodes import claims as gpu_claims
 from .._nodes.pool_nodes import check_resources
 from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
 from .options import GpuWorkloadParams
-from .run_steps import SLICE, clean, look, memory, run
+from .run_steps import SLICE, clean, look, read_fingerprints, run
 from .turns import Job, Turn
 
 NAMESPACE: t.Final = known("Namespace")
@@ -52,7 +52,7 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
 def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
     """Validate the pools together. Each of them gets its results or its error."""
-    remembered = memory(api, params["namespace"]) if each else fingerprints.Memory({}, {})
+    remembered = read_fingerprints(api, params["namespace"]) if each else fingerprints.Memory({}, {})
     for turn in each:
         with _noted(turn):
             _look(api, turn, remembered)
@@ -152,7 +152,7 @@ def _remember(api: Api, each: t.Sequence[Turn]) -> None:
         if good:
             existing = existing or api.list(known("Node"), metadata_only=True)
             # Another run may have validated other nodes meanwhile.
-            now = memory(api, turn.params["namespace"])
+            now = read_fingerprints(api, turn.params["namespace"])
             for one in fingerprints.build(turn.params, now, good, existing):
                 api.apply(one, live=now.maps.get(one["metadata"]["name"]))
         if wrong:

@@ -56,7 +56,7 @@ class World:
 
         def sleep(seconds: float) -> None:
             real(seconds)
-            other.guard.look()
+            other.guard.on_wait()
 
         self.api.deadline._sleep = sleep
         return other
@@ -264,7 +264,7 @@ def test_a_run_that_lost_its_lease_writes_nothing_more() -> None:
 def test_a_task_whose_playbook_was_killed_neither_writes_nor_waits() -> None:
     world = World()
     world.gone.add(OURS)
-    for act in (lambda: world.api.apply(config_map(k="1")), world.api.guard.look):
+    for act in (lambda: world.api.apply(config_map(k="1")), world.api.guard.on_wait):
         with pytest.raises(AcceleratorError, match="has ended") as caught:
             act()
         assert caught.value.code == "RUN-ORPHANED"
@@ -275,10 +275,10 @@ def test_a_waiting_task_renews_the_lease_of_its_run() -> None:
     world = World()
     world.task(OURS).apply(config_map(k="1"))
     waiting = world.task(OURS, takes=False)
-    waiting.guard.look()
+    waiting.guard.on_wait()
     assert world.asked() == ["GET", "POST"]
     world.clock.seconds += 11
-    waiting.guard.look()
+    waiting.guard.on_wait()
     assert world.spec["renewTime"] == "2026-11-22T12:00:11.000000Z"
 
 
@@ -287,7 +287,7 @@ def test_a_waiting_task_leaves_the_lease_of_another_run_alone() -> None:
     world.task(THEIRS).apply(config_map(k="1"))
     waiting = world.task(OURS, takes=False)
     world.clock.seconds += 11
-    waiting.guard.look()
+    waiting.guard.on_wait()
     assert world.spec["holderIdentity"] == THEIRS.id
     waiting.apply(config_map(k="2"))
     assert world.spec["holderIdentity"] == THEIRS.id
@@ -298,7 +298,7 @@ def test_a_server_that_does_not_answer_stops_no_wait() -> None:
     world.api.apply(config_map(k="1"))
     world.clock.seconds += 11
     world.server.faults = [ConnectionResetError("reset")]
-    world.api.guard.look()
+    world.api.guard.on_wait()
     assert world.spec["renewTime"] == "2026-11-22T12:00:00.000000Z"
 
 

@@ -15,7 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     judge as clusterpolicy_judge,
     result as clusterpolicy_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import (
+    ExtraCauses,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import on_object
 
 
@@ -33,7 +35,7 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
     judge = clusterpolicy_judge.Judge(
         some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), lambda: 0.0
     )
-    verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
+    verdict = ExtraCauses({}, lambda _snapshot: [found]).over(judge)(seen)
     told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
     assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
@@ -45,13 +47,15 @@ def test_what_waits_does_not_fail_before_another_judges_finding_about_the_node(s
     cause = partial(on_object, "pending", stage="driver", pool="training", node="gpu-0")
     causes = {0.0: "GPU-NVD-OWNER", 10.0: "GPU-NVD-EMPTY", 60.0: "GPU-NVD-EMPTY"}
     judge = clusterpolicy_judge.Judge(some_params(name="gpu-cluster-policy", grace=60, pools=[POOL]), clock)
-    both = Also({}, lambda _snapshot: [cause("Cause:gpu-0", "There is none.", causes[clock.now])]).over(judge)
+    both = ExtraCauses(
+        {}, lambda _snapshot: [cause("Cause:gpu-0", "There is none.", causes[clock.now])]
+    ).over(judge)
     no_daemonset(seen)
     for clock.now, code in causes.items():
         verdict = both(seen)
         assert (verdict.verdict, verdict.code) == ("pending", code)
     assert [one.code for one in judge.findings if not one.is_ready][1] == "GPU-OPERAND-LACKING"
-    alone = Also({}, lambda _snapshot: []).over(judge)
+    alone = ExtraCauses({}, lambda _snapshot: []).over(judge)
     for clock.now, verdict_alone in ((70.0, "pending"), (130.0, "failed")):
         assert (alone(seen).verdict, alone(seen).code) == (verdict_alone, "GPU-OPERAND-LACKING")
 

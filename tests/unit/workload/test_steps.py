@@ -258,7 +258,7 @@ class Ended:
     def before_write(self) -> None:
         return
 
-    def look(self) -> None:
+    def on_wait(self) -> None:
         raise NotReadyError("RUN-ORPHANED", "ended")
 
     def is_over(self, _run_id: str) -> bool:

@@ -49,8 +49,8 @@ CAUSES: t.Final = {
 }
 
 
-class Also(t.NamedTuple):
-    """Queries and a judge of another backend; its findings are causes of those of the policy's judge."""
+class ExtraCauses(t.NamedTuple):
+    """Queries and the judge of another backend, whose findings explain those of the policy."""
 
     queries: dict[str, Query]
     judge: t.Callable[[Snapshot], list[Finding]]
@@ -254,7 +254,7 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         return []
 
 
-def observe_policy(api: Api, params: LookParams, also: Also | None = None) -> Snapshot:
+def observe_policy(api: Api, params: LookParams, also: ExtraCauses | None = None) -> Snapshot:
     """Wait until the stack works, and return the last snapshot.
 
     also: queries and judge of a backend that builds on this one.

@@ -77,7 +77,7 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
 
 
 def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mapping[str, t.Any]) -> None:
-    """Call refuse_missing for a ClusterPolicy that gets this spec, unless NVIDIADrivers bring the drivers."""
+    """Raise if the driver image of this ClusterPolicy does not exist. NVIDIADrivers check their own."""
     before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
     if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
         from . import image

@@ -245,7 +245,7 @@ def _delete(api: Api, names: list[str]) -> None:
 
 def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapshot:
     patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
-    also = policy_steps.Also(
+    also = policy_steps.ExtraCauses(
         {"drivers": Query(DRIVER)},
         lambda snapshot: patience.harden(driver_judge.judge(snapshot, wanted, params["pools"])),
     )

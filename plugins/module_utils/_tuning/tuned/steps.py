@@ -55,7 +55,7 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
         one["reboots"] = rolled.get(one["name"], {}).get("reboots", [])
         one["machine_config_pool"] = rolled.get(one["name"], {}).get("machine_config_pool", "")
         one["new_machines"] = rolled.get(one["name"], {}).get("new_machines", "")
-    return {"pools": found, **_ended(rolled.values())}
+    return {"pools": found, **_disruption(rolled.values())}
 
 
 def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
@@ -75,7 +75,7 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
             on_timeout_code="TUNE-LEFT",
         )
     pools = [{"name": one, "profile": object_name} for one, object_name in zip(names, titles, strict=True)]
-    return {"pools": pools, **_ended(rolled)}
+    return {"pools": pools, **_disruption(rolled)}
 
 
 def _rolled(
@@ -115,7 +115,7 @@ def _has_pools(api: Api) -> bool:
     return bool(api.list_if_served(known("MachineConfigPool"), labels=selector(MANAGED_BY)))
 
 
-def _ended(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+def _disruption(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Return the nodes that reboot, in their order, and the pods that end."""
     reboots, ends = list[str](), list[dict[str, t.Any]]()
     for one in rolled:

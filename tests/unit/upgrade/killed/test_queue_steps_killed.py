@@ -107,7 +107,7 @@ class Working:
     def before_write(self) -> None:
         raise AcceleratorError("RUN-LOCKED", "Another run changes this cluster.", "Wait for it.")
 
-    def look(self) -> None:
+    def on_wait(self) -> None:
         return
 
     def is_over(self, _run: str) -> bool:
