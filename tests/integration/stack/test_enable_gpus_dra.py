@@ -12,7 +12,10 @@ import yaml
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
+
+from openshift_sandbox.client import ApiError
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
@@ -28,6 +31,7 @@ POOLS: t.Final[list[Data]] = [
     for pool in EXAMPLE["gpu_pools"]
 ]
 GIVEN: t.Final[Data] = {"gpu_backend": EXAMPLE["gpu_backend"], "gpu_pools": POOLS}
+POOL: t.Final = {"accelerators.openshift/pool": "training"}
 RESOURCE: t.Final = "resource.k8s.io/v1"
 COUNTED: t.Final = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
 VALIDATION: t.Final = "gpu-validation"
@@ -96,6 +100,139 @@ def test_the_second_run_changes_nothing(playbook: Playbook, audit: Audit, enable
     assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
     assert audit.of(*again.tasks)
     assert audit.writes(*again.tasks) == []
+
+
+def test_twelve_steps(playbook: Playbook, audit: Audit, enabled: Run) -> None:
+    """Walk the steps of gpu_quota; of the validation, which the playbooks run, check only the prediction."""
+    quota = {"namespace": "it-{way}-claims", "create_namespace": True, "claims": True}
+    case = Case(
+        "gpu_quota",
+        quota | {"gpus": 2, "prove": True},
+        quota | {"gpus": 3},
+        {"namespace": "it-{way}-claims", "state": "absent"},
+    )
+    Walks(playbook, audit).check(case, in_process=True)
+    foreseen = playbook.module(
+        "gpu_workload", check=True, node_selector=POOL, claims=True, benchmark="matmul"
+    )
+    assert (foreseen.changed, len(foreseen["workload"]["due"]), audit.writes(foreseen)) == (True, 1, [])
+
+
+def claiming(name: str, count: int) -> list[Data]:
+    metadata = {"name": name, "namespace": "team-a"}
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": count}}
+    container = {
+        "name": "main",
+        "image": "registry.example.com/cuda:1",
+        "resources": {"claims": [{"name": "gpu"}]},
+    }
+    pod = {
+        "resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
+        "containers": [container],
+        "tolerations": [{"operator": "Exists"}],
+    }
+    return [
+        {
+            "apiVersion": RESOURCE,
+            "kind": "ResourceClaim",
+            "metadata": metadata,
+            "spec": {"devices": {"requests": [request]}},
+        },
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod},
+    ]
+
+
+def test_what_a_team_claims_counts_and_is_named(
+    cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
+    client = cluster.client
+    for one in claiming("trainer", 3):
+        client.create(one)
+
+    def used() -> t.Any:
+        return (
+            ((client.get(RESOURCE, "resourceclaims", "trainer", "team-a") or {}).get("status")) or {}
+        ).get("reservedFor")
+
+    until(used, "the claim is allocated")
+    with pytest.raises(ApiError, match="exceeded quota: gpu-quota"):
+        client.create(claiming("more", 2)[0])
+    quota = playbook.module("gpu_quota", namespace="team-a", gpus=4, claims=True, prove=True)["quota"]
+    requests, owner = {"gpu.nvidia.com": 3}, {"kind": "Pod", "name": "trainer"}
+    assert quota["holders"] == [{"pod": "trainer", "claim": "trainer", "owner": owner, "requests": requests}]
+    assert quota["use"]["owners"] == [{**owner, "pods": 1, "requests": requests}]
+    assert f"requested: {COUNTED}=2, used: {COUNTED}=3" in quota["proof"]
+    held = "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)"
+    busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True, strict=True)
+    assert (busy["code"], audit.writes(busy)) == ("WORK-BUSY", [])
+    assert held in busy["msg"]
+    left_out = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+    assert (left_out.failed, audit.writes(left_out)) == (False, [])
+    assert [node["busy"] for node in left_out["workload"]["nodes"]] == [held]
+    below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
+    assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
+    assert "GPUCluster gpu-cluster needs NVIDIADriver training" in below["msg"]
+    kept = playbook.playbook("remove_gpus", "--tags gpu_operator", gpu_pools=POOLS)
+    assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("NODE-BUSY", [])
+    assert "team-a/trainer" in kept.failure["msg"]
+    alone = playbook.module("special_resource", backend="dra", state="absent")
+    assert (alone["code"], audit.writes(alone)) == ("GPU-DRA-BUSY", [])
+    client.delete("v1", "pods", "trainer", "team-a")
+    client.delete(RESOURCE, "resourceclaims", "trainer", "team-a")
+    until(lambda: not client.list("v1", "pods", "team-a"), "the pod is gone")
+
+
+def test_a_validation_that_is_forced_is_foreseen(playbook: Playbook, audit: Audit, enabled: Run) -> None:
+    asked: dict[str, t.Any] = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "force": True}
+    foreseen = playbook.module("gpu_workload", check=True, **asked)
+    done = playbook.module("gpu_workload", **asked)
+    assert (foreseen.changed, audit.writes(foreseen), done.changed, done.failed) == (True, [], True, False)
+
+
+def test_a_quota_that_is_smaller_than_the_validation_needs(
+    cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "theirs", "namespace": VALIDATION},
+        "spec": {"hard": {COUNTED: "1"}},
+    }
+    cluster.client.create(quota)
+    try:
+        until(
+            lambda: (
+                (cluster.client.get("v1", "resourcequotas", "theirs", VALIDATION) or {})
+                .get("status", {})
+                .get("used")
+            ),
+            "the quota is counted",
+        )
+        found = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+    finally:
+        cluster.client.delete("v1", "resourcequotas", "theirs", VALIDATION)
+    assert (found["code"], audit.writes(found)) == ("QUOTA-TOO-SMALL", [])
+    assert f"requested: {COUNTED}=4" in found["msg"]
+
+
+def test_what_does_not_fit_is_told_before_the_first_request(
+    playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
+    shared = [
+        pool
+        | {
+            "candidates": [{"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]}],
+            "sharing": {"mig": {"slices": 7}},
+        }
+        for pool in POOLS
+    ]
+    run = playbook.playbook("enable_gpus", **GIVEN | {"gpu_pools": shared})
+    assert run.failure["problems"][0]["path"] == "gpu_pools[0].sharing.mig"
+    assert (run.failure["code"], audit.of(*run.tasks)) == ("POOL-DRA", [])
+    wrong = playbook.module(
+        "gpu_workload", node_selector=POOL, claims=True, resources={"nvidia.com/mig-1g.5gb": 7}
+    )
+    assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
 
 
 def test_removal_and_the_other_stack_in_the_way(

@@ -130,6 +130,14 @@ def test_never_refuses_before_any_write(cluster: Cluster) -> None:
     assert POOL not in pools(cluster)
 
 
+def test_check_mode_names_every_node_and_object(cluster: Cluster) -> None:
+    task = api(cluster, check_mode=True)
+    (found,) = rollout_steps.ensure(task, [tuning()], "fail")
+    assert set(found["reboots"]) == NODES
+    assert len(task.changes) >= 2
+    assert POOL not in pools(cluster)
+
+
 @pytest.mark.parametrize("last_write", ["pause", "settings"])
 def test_a_killed_run_leaves_a_paused_pool_and_no_reboot(cluster: Cluster, last_write: str) -> None:
     """The second run finds the pool paused, writes the settings, and ends before it unpauses the pool."""
@@ -195,6 +203,51 @@ def test_another_setting_asks_for_busy_nodes_first(cluster: Cluster) -> None:
         assert task.changes == []
     finally:
         cluster.client.delete("v1", "pods", "busy", "default")
+
+
+def test_a_pool_of_others_for_the_same_nodes_is_found(cluster: Cluster) -> None:
+    foreign = {
+        "apiVersion": GROUP,
+        "kind": "MachineConfigPool",
+        "metadata": {"name": "theirs"},
+        "spec": {
+            "nodeSelector": {"matchLabels": {"accelerators.openshift/pool": "training"}},
+            "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": "theirs"}},
+        },
+    }
+    cluster.client.apply(foreign)
+    try:
+        with pytest.raises(AcceleratorError) as caught:
+            rollout_steps.ensure(api(cluster), [tuning()], "fail")
+        assert caught.value.code == "REBOOT-FOREIGN-POOL"
+    finally:
+        cluster.client.delete(GROUP, "machineconfigpools", "theirs")
+
+
+def hold(cluster: Cluster, pool: str, release: str | None) -> None:
+    """Pause a pool for an update as update_pools does, or end that pause without a release."""
+    mark = {"accelerators.openshift/paused-for-update": release}
+    body = {"metadata": {"annotations": mark}, "spec": {"paused": bool(release)}}
+    cluster.client.patch(GROUP, "machineconfigpools", pool, None, body)
+
+
+def test_a_pool_that_waits_for_an_update_is_not_given_back(cluster: Cluster) -> None:
+    hold(cluster, POOL, "4.22.9")
+    task = api(cluster)
+    with pytest.raises(AcceleratorError) as caught:
+        rollout_steps.remove(task, ["training"], "drain")
+    hold(cluster, POOL, None)
+    assert (caught.value.code, task.changes) == ("REBOOT-PAUSED", [])
+    assert "for the update to 4.22.9 by before_openshift_update" in caught.value.message
+    assert "after_openshift_update" in caught.value.remedy
+
+
+def test_a_pool_without_nodes_goes_while_it_waits_for_an_update(cluster: Cluster) -> None:
+    empty = tuning(name="empty", label={"accelerators.openshift/pool": "empty"}, isolate=None, topology="")
+    rollout_steps.ensure(api(cluster), [empty], "fail")
+    hold(cluster, "gpu-empty", "4.22.9")
+    rollout_steps.remove(api(cluster), ["empty"], "fail")
+    assert "gpu-empty" not in pools(cluster)
 
 
 def test_a_removal_gives_everything_back(cluster: Cluster) -> None:
