@@ -96,9 +96,9 @@ lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs a
 # awx.awx, with which three files compare, comes with the package ansible; the other cores are there without it.
 AWX_AWX := test_kinds.py test_shipped_data.py test_stand_in.py
 ON_OTHER_CORES := tests/unit $(addprefix --ignore=tests/unit/awx/,$(AWX_AWX))
-# Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies render tasks as
-# 2.19 and newer do; but make test-all runs the sandbox and the cases on the newest Python too.
-WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies)
+# Neither the sandbox nor the rules of the repository depend on ansible-core, and the cases of remedies and the test of
+# entry points render tasks as 2.19 and newer do; but make test-all runs the sandbox and the cases on the newest Python.
+WITHOUT_CORE := $(addprefix --ignore=tests/unit/,rules sandbox remedies test_entry_points.py)
 ON_oldest := $(ON_OTHER_CORES) $(WITHOUT_CORE)
 ON_newest ?= $(ON_oldest)
 
