@@ -67,7 +67,9 @@ def test_from_nothing_to_a_program_on_every_gpu(cluster: Cluster, enabled: Run) 
         "gpu-cluster"
     ]
     assert client.list("nvidia.com/v1", "clusterpolicies") == []
-    (node,) = result(enabled, "Run a CUDA program on every node of the pools")["workload"]["nodes"]
+    (node,) = result(enabled, "Run a CUDA program on every node of the pools, and prove what the pools say")[
+        "workload"
+    ]["nodes"]
     assert (node["ran"], node["validated"], node["resources"]) == (True, 4, {"nvidia.com/gpu": 4})
     (offered,) = client.list(RESOURCE, "resourceslices")
     there = {

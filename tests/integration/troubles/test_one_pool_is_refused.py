@@ -35,7 +35,9 @@ def test_the_other_pool_is_enabled_and_the_run_fails_at_its_end(cluster: Cluster
     assert [node["pool"] for node in stack["nodes"]] == ["demo", "demo"]
     (quota,) = cluster.client.list("v1", "resourcequotas", POOLS[0]["quota"][0]["namespace"])
     assert quota["metadata"]["name"] == "gpu-quota"
-    validated = done["Run a CUDA program on every node of the pools"]["workload"]
+    validated = done["Run a CUDA program on every node of the pools, and prove what the pools say"][
+        "workload"
+    ]
     assert [node["validated"] for node in validated["nodes"]] == [1, 1]
     # Operands still tolerate the taint of the pool that has no machines yet.
     (policy,) = cluster.client.list(*POLICIES)

@@ -71,8 +71,8 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
         "present | Cap the GPUs of namespaces (ready)",
         "present | Create the instance, expect the labels of GPUs (requested)",
         "present | Create the priority classes",
-        "present | Run a CUDA program on every node of the pools",
-        "present | Wait until every machine is a ready node",
+        "present | Run a CUDA program on every node of the pools, and prove what the pools say",
+        "present | Wait until every machine is a ready node, and have the pools scaled and watched",
         "request | Ask for the machines of all pools",
     ]
 

@@ -76,7 +76,7 @@ CODES: t.Final = (
     Code(
         "API-UNREACHABLE",
         "No useful answer from {host} for {seconds} s: {problem}.",
-        "Check that the API server is up and reachable from here (`oc get --raw /readyz`){also}, then run "
+        "Check that the API server is up and reachable from here (`oc get --raw /readyz`), then run "
         "again; nothing is lost.",
     ),
     Code(
