@@ -80,7 +80,7 @@ class AcceleratorError(Exception):
 
     code: stable and documented in docs/errors.md, for example C(MACH-CAPACITY).
     message: what, where, since when. remedy: one command or one setting. Without a message, both are the
-    code's text in _core/codes, and C(named) has the facts that it names.
+    code's text in _core/codes, and C(named) has the facts that it names; a remedy that is given counts.
     evidence: a short list of facts (lines of text), never a secret.
     facts: further keys of the task's result, such as the objects that the task has or last saw.
     """
@@ -95,7 +95,8 @@ class AcceleratorError(Exception):
         **named: object,
     ) -> None:
         if message is None:
-            message, remedy = text_of(code, **named)[1:]
+            text = text_of(code, **named)
+            message, remedy = text.message, remedy or text.remedy
         super().__init__(message)
         self.code = code
         self.message = message

@@ -125,17 +125,15 @@ def unreachable(host: str, proxy: str, method: str, path: str, problem: str, sec
     """Return the error for a server that gave no useful answer for so many seconds."""
     if webhook := refusals.silent_webhook(problem):
         return _silent(webhook, method, path, problem, seconds)
-    error = ApiError(
+    works = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
+    return ApiError(
         "API-UNREACHABLE",
+        remedy=f"Check that {works}, then run again; nothing is lost." if "the proxy" in problem else "",
         host=f"{host}{_through(proxy)}",
         seconds=f"{seconds:.0f}",
         problem=problem,
         evidence=[f"{method} {path}: {problem}"],
     )
-    if "the proxy" in problem:
-        works = f"the proxy {proxy} works, or put the host into no_proxy (NO_PROXY)"
-        error.remedy = f"Check that {works}, then run again; nothing is lost."
-    return error
 
 
 def _silent(webhook: refusals.Silent, method: str, path: str, problem: str, seconds: float) -> ApiError:

@@ -214,7 +214,7 @@ def named_facts(tree: ast.AST) -> t.Iterator[tuple[ast.expr, str, set[str] | Non
 
 
 # Parameters of errors that are no facts of a text.
-NO_FACTS: t.Final = {"evidence", "facts", "status", "reason"}
+NO_FACTS: t.Final = {"evidence", "facts", "reason", "remedy", "status"}
 
 
 def test_a_failure_names_the_facts_of_its_text() -> None:

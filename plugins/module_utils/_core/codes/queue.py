@@ -100,7 +100,7 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-TWO-FLAVORS",
-        "gpu_queues: node {node} belongs to the pools {pools}, so queues would give its GPUs away twice. "
+        "gpu_queues: node {node} belongs to the pools {pools}, so two queues would count its GPUs. "
         "Nothing was changed.",
         "Set `node_selector` of pool {pool} so that it selects other nodes.",
     ),
