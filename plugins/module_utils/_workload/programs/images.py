@@ -1,0 +1,26 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images of the programs. One image serves matmul, resnet50 and nccl, so that users mirror few of them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .program import GpuNode
+
+SAMPLES: t.Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8"
+# 25.07 is the last one with CUDA 12, which has code for Volta. CUDA 13 has it for Turing and newer; Blackwell
+# (10.0) needs 12.8 or newer.
+OLDER: t.Final = "nvcr.io/nvidia/pytorch:25.07-py3"
+NEWER: t.Final = "nvcr.io/nvidia/pytorch:26.01-py3"
+_TURING: t.Final = (7, 5)
+
+
+def samples(_node: GpuNode) -> str:
+    """Return the image of CUDA's samples."""
+    return SAMPLES
+
+
+def pytorch(node: GpuNode) -> str:
+    """Return the image of PyTorch with code for the GPUs; a GPU of unknown capability gets the newer one."""
+    return OLDER if node.compute is not None and node.compute < _TURING else NEWER
