@@ -15,6 +15,7 @@ from .._platforms.registry import BY_KEY, OTHER, of_cloud
 from .._sharing import mig_name
 from .._sharing.partitions import CHOICES, GeometryError
 from .._sharing.schema import MIG, conflict
+from . import programs
 from .geometry import geometry, mig_entries
 from .model import PATCH, Candidate, Market
 
@@ -232,6 +233,7 @@ def check_alike(pool: Description, path: str, problems: Problems) -> None:
             f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
             "Make one pool for each architecture.",
         )
+    programs.check_pool(pool, path, problems)
     allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
     for arch in sorted(archs - set(allowed)) if allowed else ():
         problems.add(

@@ -13,7 +13,7 @@ from .._core.ownership import pool_label
 from .._policy import schema as policy
 from .._sharing import claims
 from .._tuning import schema as tuning
-from . import autoscale as pool_autoscale, geometry, health, names, platform_options, rules
+from . import autoscale as pool_autoscale, geometry, health, names, platform_options, programs, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
 from .model import Autoscale, Candidate, Market, Pool, Priority, Quota, Taint, Validation, is_planned
@@ -134,6 +134,7 @@ def _read(raw: t.Any, path: str, problems: Problems) -> Description:
     pool = read_map(raw, POOL, path, problems)
     read_markets(pool, path, problems)
     health.read(pool, path, problems)
+    programs.read_pool(pool, path, problems)
     tuning.read_pool(pool, path, problems)
     policy.fill(pool)
     return pool

@@ -98,11 +98,25 @@ class Priority(_Value):
 
 @dataclass(frozen=True)
 class Validation(_Value):
-    """The workload that validates a pool. image_archs: architectures of the image."""
+    """The programs that validate a pool.
+
+    benchmark: the only program, without programs. programs: as `programs.read_programs` returns them.
+    image_archs: architectures of the image. tolerance: share by which a figure may be too low. gate: whether
+    new nodes stay closed until they have passed.
+    """
 
     benchmark: str = "vectoradd"
     image: str | None = None
     image_archs: list[str] | None = None
+    programs: list[JsonObject] | None = None
+    tolerance: float | None = None
+    on_failure: str | None = None
+    gate: bool | None = None
+
+    def judged(self) -> JsonObject:
+        """Return what a validation needs beside the program and its image: only what the user set."""
+        keys = ("programs", "tolerance", "on_failure", "gate")
+        return {key: value for key in keys if (value := getattr(self, key))}
 
 
 @dataclass(frozen=True)

@@ -267,6 +267,7 @@ def validations(
             "benchmark": pool.validate.benchmark,
             "image": pool.validate.image or "",
             "claims": claims,
+            **pool.validate.judged(),
         }
         for pool in pools
         for group in groups([pool], incomplete)

@@ -12,8 +12,8 @@ from .._core.input import Field
 from .._core.syntax import key_fault, name_fault, resource_fault, value_fault
 from .._platforms.registry import BY_KEY
 from .._sharing import schema as sharing
+from .programs import PROGRAMS
 
-BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -125,7 +125,11 @@ POOL: t.Final[dict[str, Field]] = {
     "validate": Field(
         "map",
         fields={
-            "benchmark": Field("text", choices=BENCHMARKS),
+            "benchmark": Field("text", choices=tuple(PROGRAMS)),
+            "programs": Field("any"),
+            "tolerance": Field("any"),
+            "on_failure": Field("text", choices=("report", "taint", "cordon")),
+            "gate": Field("flag"),
             "image": Field("text", fault=references.reference_fault),
             "image_archs": Field("list", entry=Field("text", choices=("amd64", "arm64"))),
         },

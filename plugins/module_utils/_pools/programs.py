@@ -1,0 +1,183 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The programs that validate a pool, as users write them: names, options of each, and their limits."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from .._core import references
+from .._core.input import Field, Problems, read, read_map
+
+JsonObject = dict[str, t.Any]
+
+OWN: t.Final = "own"
+TYPES: t.Final = ("fp32", "tf32", "bf16", "fp16", "fp8")
+# Starts of the catalogue's models whose GPUs cannot multiply in a type: before Ampere, and before Ada.
+_BEFORE_AMPERE: t.Final = ("V100", "P100", "P4", "M60", "T4")
+_LACKING: t.Final = {
+    "tf32": _BEFORE_AMPERE,
+    "bf16": _BEFORE_AMPERE,
+    "fp8": (*_BEFORE_AMPERE, "A100", "A10", "A16", "A2", "A30", "A40"),
+}
+_IMAGE: t.Final = {"image": Field("text", fault=references.reference_fault)}
+_JUDGED: t.Final = {**_IMAGE, "expected": Field("any"), "tolerance": Field("any")}
+_SECONDS: t.Final = {"seconds": Field("integer", low=1, high=3600)}
+# Program -> its options. The order is that in which they run: the cheapest proof first.
+PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
+    "nvidia_smi": _IMAGE,
+    "vectoradd": _IMAGE,
+    "matmul": {**_JUDGED, **_SECONDS, "types": Field("list", entry=Field("text", choices=TYPES))},
+    "dcgm": {**_IMAGE, "level": Field("integer", low=1, high=4)},
+    "nvbandwidth": _JUDGED,
+    "nccl": {**_JUDGED, "nodes": Field("integer", low=1, high=1000)},
+    "resnet50": {**_JUDGED, "variant": Field("text", choices=("current", "2019"))},
+    "gpu_burn": {**_IMAGE, **_SECONDS},
+    "trtexec": {**_JUDGED, **_SECONDS},
+    "vllm": {**_JUDGED, "model": Field("text")},
+    OWN: {
+        "name": Field("text"),
+        "image": Field("text", required=True, fault=references.reference_fault),
+        "script": Field("text", required=True),
+        "figure": Field("text", required=True),
+        "unit": Field("text"),
+        "better": Field("text", choices=("higher", "lower")),
+        "expected": Field("any", required=True),
+        "tolerance": Field("any"),
+    },
+}
+_NAME: t.Final = Field("text", required=True, choices=tuple(PROGRAMS))
+
+
+def read_programs(value: t.Any, path: str, problems: Problems) -> list[JsonObject]:
+    """Return the valid programs of a list, each as a mapping with C(program), in the order in which they run.
+
+    An entry is the name of a program, or a mapping with its options.
+    """
+    if not isinstance(value, list) or not value:
+        problems.add(
+            "POOL-TYPE", path, "must be a list of programs.", f"Give names such as {', '.join(PROGRAMS)}."
+        )
+        return []
+    entries = [_read(entry, f"{path}[{index}]", problems) for index, entry in enumerate(value)]
+    order = list(PROGRAMS)
+    found = [entry for entry in entries if entry]
+    for index, entry in enumerate(found):
+        if entry["program"] != OWN and entry in found[:index]:
+            problems.add("POOL-DUPLICATE", path, f"{entry['program']} is in the list twice.", "Keep one.")
+    return sorted(found, key=lambda entry: order.index(entry["program"]))
+
+
+def _read(entry: t.Any, path: str, problems: Problems) -> JsonObject:
+    given = entry if isinstance(entry, t.Mapping) else {"program": entry}
+    where = f"{path}.program" if isinstance(entry, t.Mapping) else path
+    name = read(given.get("program", ""), _NAME, where, problems)
+    if name is None:
+        return {}
+    options = {key: value for key, value in given.items() if key != "program"}
+    found = {"program": name, **read_map(options, PROGRAMS[name], path, problems)}
+    if "expected" in found:
+        found["expected"] = _numbers(found["expected"], name, f"{path}.expected", problems)
+    if "tolerance" in found:
+        found["tolerance"] = tolerance(found["tolerance"], f"{path}.tolerance", problems)
+    if name == OWN and "figure" in found:
+        _check_figure(found["figure"], f"{path}.figure", problems)
+    return found
+
+
+def _numbers(value: t.Any, program: str, path: str, problems: Problems) -> dict[str, float]:
+    """Return figure -> number. One number alone is for the only figure of a user's own program."""
+    given = value if isinstance(value, t.Mapping) else {"figure": value}
+    if program != OWN and not isinstance(value, t.Mapping):
+        problems.add("POOL-TYPE", path, "must be a mapping of figures.", "Write {figure: number}.")
+        return {}
+    found = {}
+    for key, number in given.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:
+            problems.add(
+                "POOL-VALUE",
+                f"{path}.{key}" if isinstance(value, t.Mapping) else path,
+                f"{number!r} is no number above 0: everything would pass.",
+                "Give what a good GPU measures at least.",
+            )
+            continue
+        found[str(key)] = float(number)
+    return found
+
+
+def tolerance(value: t.Any, path: str, problems: Problems) -> float:
+    """Return a share above 0 and below 1."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1:
+        return float(value)
+    problems.add(
+        "POOL-VALUE", path, f"{value!r} is no share between 0 and 1.", "Give a share: 0.1 is 10 percent."
+    )
+    return 0.1
+
+
+def _check_figure(text: str, path: str, problems: Problems) -> None:
+    if text.startswith("$."):
+        return
+    try:
+        groups = re.compile(text).groups
+    except re.error as exc:
+        problems.add("POOL-VALUE", path, f"is no regular expression: {exc}.", "Correct it.")
+        return
+    if groups != 1:
+        problems.add(
+            "POOL-VALUE",
+            path,
+            f"has {groups} groups, and the figure is what one group matches.",
+            r"Write one group, such as `throughput: ([0-9.]+)`, or a JSON path such as `$.throughput`.",
+        )
+
+
+def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
+    """Replace the programs and the tolerance in C(validate) of a pool by checked ones."""
+    validate, where = pool.get("validate") or {}, f"{path}.validate"
+    if "tolerance" in validate:
+        validate["tolerance"] = tolerance(validate["tolerance"], f"{where}.tolerance", problems)
+    if "programs" not in validate:
+        if validate.get("benchmark") == OWN:
+            problems.add(
+                "POOL-VALUE", f"{where}.benchmark", "own needs options.", f"Set {where}.programs instead."
+            )
+        return
+    for key in ("benchmark", "image"):
+        if key in validate:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{where}.{key}",
+                "cannot be combined with programs, of which each has its own image.",
+                f"Move it into an entry of {where}.programs.",
+            )
+    validate["programs"] = read_programs(validate["programs"], f"{where}.programs", problems)
+
+
+def check_pool(pool: JsonObject, path: str, problems: Problems) -> None:
+    """Add what does not fit the pool: types that its GPUs lack, more nodes than it can have."""
+    models = sorted({one.gpu_model for one in pool["resolved"]})
+    most = None if "existing" in pool else pool.get("replicas", (pool.get("autoscale") or {}).get("max"))
+    where = f"{path}.validate.programs"
+    for index, entry in enumerate((pool.get("validate") or {}).get("programs") or []):
+        lacking = [
+            f"{name} ({model})"
+            for name in entry.get("types") or ()
+            for model in models
+            if any(re.match(rf"{start}(?![0-9])", model) for start in _LACKING.get(name, ()))
+        ]
+        if lacking:
+            problems.add(
+                "POOL-VALUE",
+                f"{where}[{index}].types",
+                f"the GPUs of the pool do not have {', '.join(lacking)}.",
+                "Remove the type; fp16 and fp32 work on every GPU.",
+            )
+        if most is not None and entry.get("nodes", 1) > most:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{where}[{index}].nodes",
+                f"{entry['nodes']} nodes have to work together, and the pool has at most {most}.",
+                "Lower it, or leave it out to test each node by itself.",
+            )

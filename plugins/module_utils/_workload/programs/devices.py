@@ -1,0 +1,19 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Devices that `nvidia-smi -L` lists: one line for each GPU, and below it one for each of its MIG devices."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(
+    r"^\s*(?P<kind>GPU|MIG)\s+(?P<name>.+?)\s*\(UUID:\s*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)", re.MULTILINE
+)
+LIST = "nvidia-smi -L"
+
+
+def uuids(log: str) -> list[str]:
+    """Return the devices that the container could use: its MIG devices if it has any, else whole GPUs."""
+    found = [(match["kind"], match["uuid"]) for match in _LINE.finditer(log)]
+    parts = [uuid for kind, uuid in found if kind == "MIG"]
+    return list(dict.fromkeys(parts or [uuid for _kind, uuid in found]))
