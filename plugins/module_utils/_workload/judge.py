@@ -161,7 +161,7 @@ def summarize(
     waiting, busy = [node["metadata"]["name"] for node in due], busy or {}
     entries = []
     for node in nodes:
-        name, devices = node["metadata"]["name"], geometry_of(node, params["resources"])
+        name, devices = node["metadata"]["name"], geometry_of(node, params.resources)
         pods = ran.get(name, [])
         passed = sum(one["passed"] for one in pods)
         entries.append(
@@ -176,8 +176,8 @@ def summarize(
             }
         )
     return {
-        "namespace": params["namespace"],
-        "benchmark": params["benchmark"],
+        "namespace": params.namespace,
+        "benchmark": params.benchmark,
         "due": waiting,
         "nodes": entries,
     }
