@@ -116,11 +116,7 @@ def refused(error: ApiError, namespace: str) -> ApiError | NotReadyError:
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(
-        "QUOTA-TOO-SMALL",
-        f"A quota in namespace {namespace} is smaller than the validation needs: {error.message}",
-        f"Raise the quota in namespace {namespace}, or set gpu_validation_namespace (module option "
-        "namespace).",
-        evidence=error.evidence,
+        "QUOTA-TOO-SMALL", namespace=namespace, answer=error.message, evidence=error.evidence
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, name
 from ..._core.ownership import MANAGED_BY
 from ..._nodes import claims as gpu_claims, dra
@@ -108,12 +107,3 @@ def judged(wanted: Devices, place: Offer, logs: t.Mapping[str, str]) -> list[str
         f"{len(seen)} pods with one claim of {wanted.object_name} on node {name(place.node)} should have "
         f"seen the same {wanted.count}, and saw {shown}",
     )
-
-
-def failure(pool: SharingProofParams, place: Offer, stop: Stop) -> NotReadyError:
-    """Return the error for a pool whose claims are not shared."""
-    remedy = (
-        f"Run `oc describe node {name(place.node)}`, and read the log of the DRA driver's pod on it: `oc get "
-        "pods -n nvidia-gpu-operator -o wide`."
-    )
-    return NotReadyError(stop.code, f"Pool {pool.name}: {stop.why}.", remedy)

@@ -18,7 +18,7 @@ from .. import pods as workload_pods
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
 from ..run_steps import CLAIM, SLICE, clean, look
-from . import claim_proof as proof
+from . import claim_proof as proof, sharing_proof
 from .claim_proof import Offer
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
 from .sharing_proof import Stop
@@ -53,7 +53,7 @@ def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_n
         shared = _on(api, params, one, (last, given, left))
         if isinstance(shared, Stop):
             if shared.code:
-                raise proof.failure(pool, last, shared)
+                raise sharing_proof.failure(pool, name(last.node), shared)
             return not_proven(api, pool, shared.why)
         found.append(shared)
     if api.check_mode:

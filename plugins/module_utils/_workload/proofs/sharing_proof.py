@@ -19,11 +19,6 @@ from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import has_ended, phase
 
 APART, DEVICE, MORE = "WORK-SHARE-APART", "WORK-SHARE-DEVICE", "WORK-SHARE-MORE"
-_REMEDIES: t.Final = {
-    APART: "Run `oc describe node {node}`, and read the log of the device plugin on it.",
-    DEVICE: "Read the log of the device plugin on node {node}; its profile is in ConfigMap gpu-sharing.",
-    MORE: "Run `oc get node {node} -o jsonpath='{{.status.allocatable}}'` while nothing runs there.",
-}
 # Why the node or the cluster ends a pod that did nothing wrong.
 _FROM_OUTSIDE: t.Final = ("Preempting", "Evicted", "NodeShutdown", "Terminated", "DeadlineExceeded")
 
@@ -237,5 +232,4 @@ def of_devices(found: Shares, place: Place) -> Stop | None:
 
 def failure(pool: SharingProofParams, node: str, stop: Stop) -> NotReadyError:
     """Return the error for a pool whose sharing is disproved."""
-    remedy = _REMEDIES[stop.code].format(node=node)
-    return NotReadyError(stop.code, f"Pool {pool.name}: {stop.why}.", remedy)
+    return NotReadyError(stop.code, pool=pool.name, node=node, why=stop.why)
