@@ -411,8 +411,9 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
-    return removal_steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    options = GpuWorkloadParams.of(params)
+    return removal_steps.absent(api, options) if options.state == "absent" else steps.present(api, options)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ def validate_arrivals(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn
     Return when every machine is a Ready node, when one needs another task, or at the deadline. An error of a
     pool is only a warning: a later task validates the pool again.
     """
-    joining = params["joining"] or []
+    joining = params.joining or []
     judge = Arrivals(each, joining, time.time, lambda: time.strftime("%H:%M:%S UTC", time.gmtime()))
     queries = _queries(params, each, joining)
     api.wait_wanted = True
@@ -44,13 +44,13 @@ def validate_arrivals(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn
 
 
 def _queries(params: GpuWorkloadParams, each: t.Sequence[Turn], joining: t.Sequence[str]) -> dict[str, Query]:
-    selectors = [turn.params["node_selector"] or {} for turn in each]
+    selectors = [turn.params.node_selector or {} for turn in each]
     nodes = common_selector([*selectors, *map(pool_label, joining)])
     queries = {
         "nodes": Query(known("Node"), labels=nodes),
-        "machines": Query(known("Machine"), params["machine_namespace"], labels=POOL),
+        "machines": Query(known("Machine"), params.machine_namespace, labels=POOL),
     }
-    if any(turn.params["claims"] for turn in each):
+    if any(turn.params.claims for turn in each):
         queries["slices"] = Query(SLICE)
     return queries
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import collections
 import typing as t
+from dataclasses import replace
 
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.ownership import pool_of
@@ -66,8 +67,8 @@ class Arrivals:
         self._open = [turn for turn in self._open if not any(turn is one for one in done)]
 
     def _has_all(self, turn: Turn, nodes: t.Mapping[str, KubeObject]) -> bool:
-        found = pods.selected(nodes.values(), turn.params["node_selector"] or {})
-        return len(found) >= turn.params["min_nodes"]
+        found = pods.selected(nodes.values(), turn.params.node_selector or {})
+        return len(found) >= turn.params.min_nodes
 
     def _needs_help(self, machine: KubeObject) -> bool:
         """Return whether the wait for this Machine is a matter of another task: a refusal, or no node."""
@@ -103,20 +104,20 @@ def _is_node(machine: KubeObject, nodes: t.Mapping[str, KubeObject]) -> bool:
 
 def _step(turn: Turn, snapshot: Snapshot, machines: Machines) -> str:
     """Return what the pool waits for, an empty text if all of its nodes offer their devices."""
-    nodes = pods.selected(snapshot["nodes"], turn.params["node_selector"] or {})
+    nodes = pods.selected(snapshot["nodes"], turn.params.node_selector or {})
     by_name = {one["metadata"]["name"]: one for one in nodes}
     if step := _of_machines(machines, by_name):
         return step
-    if len(nodes) < max(1, turn.params["min_nodes"]):
-        return f"{len(nodes)} of {number_of(max(1, turn.params['min_nodes']), 'node')}"
+    if len(nodes) < max(1, turn.params.min_nodes):
+        return f"{len(nodes)} of {number_of(max(1, turn.params.min_nodes), 'node')}"
     if down := [one for one in nodes if not is_ready(one)]:
         return f"{number_of(len(down), 'node')} not Ready"
     if bare := [one for one in nodes if not has_nvidia_pci(labels(one))]:
         return f"labels of {number_of(len(bare), 'node')}"
     offers = nodes
-    if turn.params["claims"]:
+    if turn.params.claims:
         offers = [gpu_claims.offering(one, snapshot["slices"]) for one in nodes]
-    if lacking := [one for one in offers if obstacles.problem([one], {**turn.params, "min_nodes": 0})]:
+    if lacking := [one for one in offers if obstacles.problem([one], replace(turn.params, min_nodes=0))]:
         return f"driver and devices of {number_of(len(lacking), 'node')}"
     return ""
 

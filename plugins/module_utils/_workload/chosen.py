@@ -11,7 +11,7 @@ import typing as t
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
 from . import obstacles
-from .options import GpuWorkloadParams, defaults
+from .options import GpuWorkloadParams
 from .pods import HOSTNAME, host_of
 
 # What a remedy of gpu_workload says to set.
@@ -76,5 +76,4 @@ def validation(
         }
         for node in nodes
     ]
-    own = {"state": "present", "wait": True, "wait_timeout": max(1, int(seconds)), "pools": entries}
-    return t.cast(GpuWorkloadParams, defaults() | own | dict(given))
+    return GpuWorkloadParams.of({"wait_timeout": max(1, int(seconds)), "pools": entries, **given})

@@ -74,8 +74,8 @@ def build(
     data = {name: value for name, value in memory.data.items() if name in now}
     data |= {
         name: fingerprint(
-            node if params["claims"] else {**node, "metadata": now.get(name, node["metadata"])},
-            params["benchmark"],
+            node if params.claims else {**node, "metadata": now.get(name, node["metadata"])},
+            params.benchmark,
         )
         for node in validated
         for name in [node["metadata"]["name"]]
@@ -83,7 +83,7 @@ def build(
     parts = _parts(memory.maps.get(NAME) or {})
     while max(map(_size, shared := _share(data, parts))) > LARGEST:
         parts *= 2
-    made = [_map(params["namespace"], name, one) for name, one in zip(_names(parts), shared, strict=True)]
+    made = [_map(params.namespace, name, one) for name, one in zip(_names(parts), shared, strict=True)]
     if parts > 1:
         made[0]["metadata"]["annotations"] = {PARTS: str(parts)}
     return made[::-1]

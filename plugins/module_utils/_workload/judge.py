@@ -58,11 +58,12 @@ def judge(pods: t.Sequence[KubeObject], made: t.Sequence[str], grace: Grace) -> 
     if "Failed" in phases and "Running" not in phases and not verdict.is_failed:
         return ready("Failed", "A pod failed, and no other pod runs.")
     make = failed if verdict.is_failed else pending
+    text = text_of("WORK-RUNNING", namespace=pods[0]["metadata"]["namespace"])
     return make(
         verdict.reason or "Running",
         f"{what}; {verdict.message}" if verdict.message else f"{what}.",
-        code=verdict.code or "WORK-RUNNING",
-        remedy=verdict.remedy or "Run `oc describe pods` in the validation namespace.",
+        code=verdict.code or text.code,
+        remedy=verdict.remedy or text.remedy,
         details=verdict.details,
     )
 
@@ -78,14 +79,12 @@ def judge_pod(pod: KubeObject) -> Readiness:
     found = trouble(pod)
     if found is None:
         return pending("Running", "", code="WORK-RUNNING")
-    what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
-    code = "WORK-CONTAINER"
-    remedy = "Set gpu_validation_image (option image) to an image that runs as an ordinary user."
+    code, answer = "WORK-CONTAINER", f"{found.reason}{': ' + found.message if found.message else ''}"
     if "Image" in found.reason:
-        code, remedy = "WORK-IMAGE", "Mirror the image, or set gpu_validation_image (option image)."
         known = recognise(f"{found.reason}: {found.message}", PULLS)
-        what += f" ({known.meaning})" if known else ""
-    return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
+        code, answer = "WORK-IMAGE", f"{answer} ({known.meaning})" if known else answer
+    text = text_of(code, pod=name, node=where, answer=answer)
+    return pending(f"{found.reason}:{name}", **text._asdict(), details=(text.message,))
 
 
 def refusals(pod: KubeObject) -> list[str]:
@@ -161,7 +160,7 @@ def summarize(
     waiting, busy = [node["metadata"]["name"] for node in due], busy or {}
     entries = []
     for node in nodes:
-        name, devices = node["metadata"]["name"], geometry_of(node, params["resources"])
+        name, devices = node["metadata"]["name"], geometry_of(node, params.resources)
         pods = ran.get(name, [])
         passed = sum(one["passed"] for one in pods)
         entries.append(
@@ -176,8 +175,8 @@ def summarize(
             }
         )
     return {
-        "namespace": params["namespace"],
-        "benchmark": params["benchmark"],
+        "namespace": params.namespace,
+        "benchmark": params.benchmark,
         "due": waiting,
         "nodes": entries,
     }
@@ -209,11 +208,11 @@ def _failure(node: str, one: PodResult) -> Readiness:
     log = "\n".join(one["log_tail"])
     known = recognise(log)
     last = spoken(known, log) if known else telling(log)[0] or "no log"
-    remedy = f"Read the log tail; then find Xid lines: `oc debug node/{node} -- chroot /host dmesg`."
-    message = f"Node {node}: pod {one['name']} {_ending(one)}{f' ({known.meaning})' if known else ''}: {last}"
+    ended = f"{_ending(one)} ({known.meaning})" if known else _ending(one)
+    text = text_of("WORK-FAILED", node=node, pod=one["name"], ended=ended, last_line=last)
     details = tuple(f"{node}/{one['name']}: {line}" for line in one["log_tail"])
-    remedy = known.advice(remedy, node=node, pod=one["name"]) if known else remedy
-    return failed("Failed", message, code="WORK-FAILED", remedy=remedy, details=details)
+    remedy = known.advice(text.remedy, node=node, pod=one["name"]) if known else text.remedy
+    return failed("Failed", text.message, code=text.code, remedy=remedy, details=details)
 
 
 def _ending(one: PodResult) -> str:

@@ -33,9 +33,9 @@ _TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
 
 def check(params: GpuWorkloadParams) -> None:
     """Raise InputError for options that cannot work, or not together."""
-    references.check(params["image"], "image", "gpu_validation_image (module option image)")
-    others = [name for name in params["resources"] or {} if name != GPU]
-    if params["claims"] and others:
+    references.check(params.image, "image", "gpu_validation_image (module option image)")
+    others = [name for name in params.resources or {} if name != GPU]
+    if params.claims and others:
         message = (
             f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, "
             f"which count as {GPU}."
@@ -65,14 +65,14 @@ def check_given(given: t.Mapping[str, t.Any], path: str, variable: str) -> None:
 
 def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotReadyError | None:
     """Return the error for too few nodes, or for nodes that offer too few devices; None if all is there."""
-    selector = ",".join(f"{key}={value}" for key, value in (params["node_selector"] or {}).items())
-    if len(nodes) < params["min_nodes"]:
-        wanted = number_of(params["min_nodes"], "node")
+    selector = ",".join(f"{key}={value}" for key, value in (params.node_selector or {}).items())
+    if len(nodes) < params.min_nodes:
+        wanted = number_of(params.min_nodes, "node")
         return NotReadyError("WORK-NO-NODES", selector=selector, number=len(nodes), wanted=wanted)
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
-        for resource, number in (geometry_of(node, params["resources"]) or {GPU: 1}).items()
+        for resource, number in (geometry_of(node, params.resources) or {GPU: 1}).items()
         if devices.offered(node, resource) < number
     ]
     if not short:
@@ -116,18 +116,14 @@ def refused(error: ApiError, namespace: str) -> ApiError | NotReadyError:
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(
-        "QUOTA-TOO-SMALL",
-        f"A quota in namespace {namespace} is smaller than the validation needs: {error.message}",
-        f"Raise the quota in namespace {namespace}, or set gpu_validation_namespace (module option "
-        "namespace).",
-        evidence=error.evidence,
+        "QUOTA-TOO-SMALL", namespace=namespace, answer=error.message, evidence=error.evidence
     )
 
 
 def is_ours(obj: KubeObject, params: GpuWorkloadParams) -> bool:
     """Return whether a run of this module made the pod or the claim."""
     metadata = obj["metadata"]
-    return metadata.get("namespace") == params["namespace"] and owned(obj) and RUN_LABEL in metadata["labels"]
+    return metadata.get("namespace") == params.namespace and owned(obj) and RUN_LABEL in metadata["labels"]
 
 
 def on_nodes(
@@ -176,7 +172,7 @@ def held_by_others(
     }
     return {
         resource: {name: requested(one, resource) for name, one in live.items()}
-        for resource in geometry_of(node, params["resources"])
+        for resource in geometry_of(node, params.resources)
     }
 
 
@@ -197,7 +193,7 @@ def busy(
 
 def _holders(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list[str]:
     found = []
-    for resource, number in geometry_of(node, params["resources"]).items():
+    for resource, number in geometry_of(node, params.resources).items():
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
         offered = devices.offered(node, resource)
         free = offered - sum(held.values())

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import dataclass, fields
 
-from .._frame.argspec import StateParams
 from .benchmarks.registry import BENCHMARKS
 
 
-class SharingProofParams(t.TypedDict):
+@dataclass(frozen=True)
+class SharingProofParams:
     """A pool whose sharing is proven. resources: what its pods request. replicas: pods on one device.
 
     claims: what its shared claims request, empty or None without them.
@@ -25,7 +26,8 @@ class SharingProofParams(t.TypedDict):
     claims: list[dict[str, t.Any]] | None
 
 
-class PreemptionProofParams(t.TypedDict):
+@dataclass(frozen=True)
+class PreemptionProofParams:
     """A pool whose priorities are proven. low, high: names of priority classes."""
 
     name: str
@@ -37,14 +39,16 @@ class PreemptionProofParams(t.TypedDict):
     image: str | None
 
 
-class ProveParams(t.TypedDict):
+@dataclass(frozen=True)
+class ProveParams:
     """The proofs that gpu_workload runs, each with its pools."""
 
     sharing: list[SharingProofParams]
     preemption: list[PreemptionProofParams]
 
 
-class GpuWorkloadParams(StateParams):
+@dataclass(frozen=True)
+class GpuWorkloadParams:
     """The options of gpu_workload. resources: number of devices of each resource. hold, grace: seconds."""
 
     namespace: str
@@ -64,6 +68,22 @@ class GpuWorkloadParams(StateParams):
     grace: float
     joining: list[str] | None
     machine_namespace: str
+    wait_timeout: int
+    wait: bool = True
+    state: t.Literal["present", "absent"] = "present"
+
+    @classmethod
+    def of(cls, given: t.Mapping[str, t.Any]) -> t.Self:
+        """Return the options with these values, and with the defaults of the others."""
+        names = {field.name for field in fields(cls)}
+        values = {key: option.get("default") for key, option in OPTIONS.items()}
+        values |= {key: value for key, value in given.items() if key in names}
+        if prove := values["prove"]:
+            values["prove"] = ProveParams(
+                [SharingProofParams(**pool) for pool in prove["sharing"]],
+                [PreemptionProofParams(**pool) for pool in prove["preemption"]],
+            )
+        return cls(**values)
 
 
 _PROVEN: t.Final[dict[str, t.Any]] = {
@@ -109,8 +129,3 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "joining": {"type": "list", "elements": "str"},
     "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
 }
-
-
-def defaults() -> dict[str, t.Any]:
-    """Return each option of OPTIONS with its default."""
-    return {key: option.get("default") for key, option in OPTIONS.items()}

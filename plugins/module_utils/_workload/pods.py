@@ -74,7 +74,7 @@ def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -
     return [
         pod(params, {resource: 1}, _name(params, node, resource, index, mark.name), mark, host_of(node))
         for node in nodes
-        for resource, number in geometry_of(node, params["resources"]).items()
+        for resource, number in geometry_of(node, params.resources).items()
         for index in range(number)
     ]
 
@@ -82,7 +82,7 @@ def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -
 def _name(params: GpuWorkloadParams, node: KubeObject, resource: str, index: int, mark: str) -> str:
     short = re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].lower()).strip("-")
     digest = hashlib.sha256(node["metadata"]["name"].encode()).hexdigest()[:6]
-    return f"{params['benchmark'].replace('_', '-')}-{short}-{digest}-{mark}-{index}"
+    return f"{params.benchmark.replace('_', '-')}-{short}-{digest}-{mark}-{index}"
 
 
 def pod(
@@ -97,13 +97,13 @@ def pod(
 
     copies: number of pods whose cpu and memory it requests.
     """
-    marks = {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: mark.name}
+    marks = {**MANAGED_BY, BENCHMARK_LABEL: params.benchmark, RUN_LABEL: mark.name}
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": name,
-            "namespace": params["namespace"],
+            "namespace": params.namespace,
             "labels": marks,
             "annotations": {runs.ANNOTATION: mark.run},
         },
@@ -112,26 +112,26 @@ def pod(
             "activeDeadlineSeconds": mark.seconds,
             "automountServiceAccountToken": False,
             "terminationGracePeriodSeconds": 1,
-            "nodeSelector": {**(params["node_selector"] or {}), HOSTNAME: hostname},
-            "tolerations": merge_tolerations(params["tolerations"], [GPU_TOLERATION]),
+            "nodeSelector": {**(params.node_selector or {}), HOSTNAME: hostname},
+            "tolerations": merge_tolerations(params.tolerations, [GPU_TOLERATION]),
             "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
             "containers": [_container(params, devices, copies)],
         },
     }
-    return _claiming(made, mark.name) if params["claims"] else made
+    return _claiming(made, mark.name) if params.claims else made
 
 
 def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: int) -> dict[str, t.Any]:
-    benchmark = BENCHMARKS[params["benchmark"]]
+    benchmark = BENCHMARKS[params.benchmark]
     memory = int(benchmark.memory[:-2])
     limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}"}
-    if not params["claims"]:
+    if not params.claims:
         limits |= {key: str(number) for key, number in devices.items()}
-    script = f"{benchmark.script}\ncode=$?\nsleep {params['hold']}\nexit $code"
+    script = f"{benchmark.script}\ncode=$?\nsleep {params.hold}\nexit $code"
     # No env: the pod's own NVIDIA_VISIBLE_DEVICES would win over the one that the device plugin sets.
     return {
         "name": "benchmark",
-        "image": params["image"] or benchmark.image,
+        "image": params.image or benchmark.image,
         "command": ["/bin/sh", "-c", script],
         "resources": {"requests": limits, "limits": limits},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
@@ -155,7 +155,7 @@ def template_name(run: str) -> str:
 
 def template(params: GpuWorkloadParams, run: str) -> KubeObject:
     """Return the ResourceClaimTemplate from which each pod of the run gets a claim of one GPU."""
-    return claim_template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
+    return claim_template(template_name(run), params.namespace, {**MANAGED_BY, RUN_LABEL: run})
 
 
 def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
@@ -165,14 +165,14 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark)
     """
     total: dict[str, int] = {}
     for node in nodes:
-        for resource, number in geometry_of(node, params["resources"]).items():
+        for resource, number in geometry_of(node, params.resources).items():
             total[resource] = total.get(resource, 0) + number
     number = max(1, sum(total.values()))
-    name = f"{params['benchmark'].replace('_', '-')}-{mark.name}-all"
+    name = f"{params.benchmark.replace('_', '-')}-{mark.name}-all"
     one = pod(params, total, name, mark, "any", number)
-    if not params["claims"]:
+    if not params.claims:
         return [one]
-    return [one, gpu_claims.claim(f"{template_name(mark.name)}-", params["namespace"], number)]
+    return [one, gpu_claims.claim(f"{template_name(mark.name)}-", params.namespace, number)]
 
 
 def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:

@@ -28,14 +28,14 @@ def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     Return an empty result. Raises InputError for a wrong pool.
     """
     obstacles.check(params)
-    found = api.get(known("Namespace"), params["namespace"])
+    found = api.get(known("Namespace"), params.namespace)
     if found is not None:
         _remove(api, params, found)
     return {"workload": judge.summarize([], [], {}, params)}
 
 
 def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
-    place = params["namespace"]
+    place = params.namespace
     ours = [pod for pod in api.list(POD, place) if obstacles.is_ours(pod, params)]
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]
@@ -65,18 +65,18 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
 
 def _forget_proofs(api: Api, params: GpuWorkloadParams) -> None:
     """Take the pools of the task out of the ConfigMap of the proofs of sharing."""
-    live = api.get(MAP, fingerprints.PROOFS, params["namespace"])
+    live = api.get(MAP, fingerprints.PROOFS, params.namespace)
     going = {turn.pool for turn in turns.begin(params)}
     before = dict((live or {}).get("data") or {})
     left = {pool: value for pool, value in before.items() if pool not in going}
     if left != before:
-        api.apply(fingerprints.proofs(params["namespace"], left), live=live)
+        api.apply(fingerprints.proofs(params.namespace, left), live=live)
 
 
 def _in_other_pools(api: Api, params: GpuWorkloadParams, remembered: Memory) -> list[KubeObject]:
     """Return the validated nodes that the pools of the task do not select; none if it has no pools."""
     going = turns.begin(params)
-    if not remembered.data or any(turn.params["node_selector"] is None for turn in going):
+    if not remembered.data or any(turn.params.node_selector is None for turn in going):
         return []
     return [
         node
@@ -88,7 +88,7 @@ def _in_other_pools(api: Api, params: GpuWorkloadParams, remembered: Memory) -> 
 def _is_of(node: KubeObject, turn: turns.Turn) -> bool:
     """Return True if the pool has the node: by its name, since it may select only some of its nodes."""
     is_named = bool(turn.pool) and pool_of(node) == turn.pool
-    return is_named or matches(turn.params["node_selector"] or {}, labels(node))
+    return is_named or matches(turn.params.node_selector or {}, labels(node))
 
 
 def _others(api: Api, place: str) -> list[str]:

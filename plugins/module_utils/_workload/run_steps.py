@@ -38,10 +38,10 @@ def look(
 
     A pod of a run that lives is not left over: it holds its device.
     """
-    ours = obstacles.on_nodes(api.list(POD, params["namespace"]), params, due)
+    ours = obstacles.on_nodes(api.list(POD, params.namespace), params, due)
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]
-    held = _claimed(api, params, living) if params["claims"] else _requested(api, params, due, living)
+    held = _claimed(api, params, living) if params.claims else _requested(api, params, due, living)
     return [pod for pod in ours if pod not in living], obstacles.busy(due, held, params)
 
 
@@ -85,8 +85,8 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
     NotReadyError or WaitTimeoutError otherwise.
     """
     first = jobs[0].turn.params
-    params = next((job.turn.params for job in jobs if job.turn.params["claims"]), first)
-    namespace = params["namespace"]
+    params = next((job.turn.params for job in jobs if job.turn.params.claims), first)
+    namespace = params.namespace
     api.wait_wanted = True
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
@@ -99,13 +99,13 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
         for job in jobs:
             for probe in workload_pods.probes(job.turn.params, job.nodes, mark):
                 api.dry_run_create(probe)
-        if params["claims"]:
+        if params.claims:
             api.create(workload_pods.template(params, mark.name))
         for pod in pods:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
         names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
-        judges = Judges(names, params["grace"], api.clock)
+        judges = Judges(names, params.grace, api.clock)
         try:
             api.wait(queries, judges, "validation")
         except WaitTimeoutError as exc:
@@ -116,7 +116,7 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             job.turn.error = error
             if error is None:
                 logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
-                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params["benchmark"])
+                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params.benchmark)
 
 
 @contextlib.contextmanager
@@ -129,7 +129,7 @@ def _cleaned(
         try:
             yield
         except ApiError as exc:
-            raise obstacles.refused(exc, params["namespace"]) from exc
+            raise obstacles.refused(exc, params.namespace) from exc
     except AcceleratorError as exc:
         failure = exc
         raise
@@ -146,7 +146,7 @@ def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> 
     A failed deletion is only a warning.
     """
     left = sum(not _is_deleted(api, POD, pod["metadata"]["name"], pod, grace=1) for pod in pods)
-    if params["claims"]:
+    if params.claims:
         marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
         for mark, pod in sorted(marks.items()):
             _is_deleted(api, TEMPLATE, workload_pods.template_name(mark), pod)

@@ -35,13 +35,13 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     missing, or if a validation failed; of several pools the first error, with the others as evidence. With
     the option joining, a pool that fails is only a warning.
     """
-    check_resources(params["resources"] or {}, "resources")
-    for index, pool in enumerate(params["pools"] or []):
+    check_resources(params.resources or {}, "resources")
+    for index, pool in enumerate(params.pools or []):
         check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)
-    if params["joining"] is None:
+    if params.joining is None:
         _validate_each(api, params, each)
         return turns.result(each, params)
     if not api.check_mode:
@@ -52,7 +52,7 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
 def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
     """Validate the pools together. Each of them gets its results or its error."""
-    remembered = read_fingerprints(api, params["namespace"]) if each else fingerprints.Memory({}, {})
+    remembered = read_fingerprints(api, params.namespace) if each else fingerprints.Memory({}, {})
     for turn in each:
         with _noted(turn):
             _look(api, turn, remembered)
@@ -97,11 +97,11 @@ def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
         if not api.check_mode:
             raise problem
         # Nobody makes the nodes of a pool that has a selector of its own.
-        is_made = problem.code != "WORK-NO-NODES" or POOL in (params["node_selector"] or {})
+        is_made = problem.code != "WORK-NO-NODES" or POOL in (params.node_selector or {})
         if not (turn.foreseen and is_made):
             api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
         turn.found = []
-    turn.due = fingerprints.changed(turn.found, params["benchmark"], remembered, params["force"])
+    turn.due = fingerprints.changed(turn.found, params.benchmark, remembered, params.force)
     if not turn.due:
         return
     turn.left, turn.busy = look(api, params, turn.due)
@@ -110,21 +110,21 @@ def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
 
 def _refuse_busy(api: Api, turn: Turn) -> None:
     """Warn of nodes that are left out because of pods. Raises NotReadyError if that is not allowed."""
-    if warning := obstacles.check_busy(turn.busy, len(turn.due), turn.params["strict"]):
+    if warning := obstacles.check_busy(turn.busy, len(turn.due), turn.params.strict):
         api.warn(warning)
 
 
 def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> None:
-    place = api.get(NAMESPACE, params["namespace"])
+    place = api.get(NAMESPACE, params.namespace)
     if place is None or namespace.is_made_for_validation(place):
-        api.apply(namespace.build(params["namespace"]))
+        api.apply(namespace.build(params.namespace))
     if api.check_mode:
         for turn in free:
             predict(api, turn.params, turn.free)
         return
     for turn in free:
         clean(api, turn.params, turn.left)
-    for batch in turns.batches(free, params["max_nodes"]):
+    for batch in turns.batches(free, params.max_nodes):
         _run([job for job in batch if job.turn.error is None], functools.partial(run, api))
 
 
@@ -152,7 +152,7 @@ def _remember(api: Api, each: t.Sequence[Turn]) -> None:
         if good:
             existing = existing or api.list(known("Node"), metadata_only=True)
             # Another run may have validated other nodes meanwhile.
-            now = read_fingerprints(api, turn.params["namespace"])
+            now = read_fingerprints(api, turn.params.namespace)
             for one in fingerprints.build(turn.params, now, good, existing):
                 api.apply(one, live=now.maps.get(one["metadata"]["name"]))
         if wrong:
@@ -165,9 +165,9 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
 
     With claims, allocatable is what their ResourceSlices offer.
     """
-    wanted = params["node_selector"] or {}
+    wanted = params.node_selector or {}
     found = workload_pods.selected(api.list(known("Node"), labels=selector(wanted)), wanted)
-    if not params["claims"] or (api.check_mode and not api.served(SLICE)):
+    if not params.claims or (api.check_mode and not api.served(SLICE)):
         return found
     slices = api.list(SLICE)
     return [gpu_claims.offering(node, slices) for node in found]
@@ -175,8 +175,8 @@ def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
 
 def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
     """Create the pods as a dry run of check mode; without the namespace the API server cannot judge them."""
-    there = api.get(NAMESPACE, params["namespace"])
-    mark = workload_pods.Mark(_NO_RUN, _NO_RUN, int(params["wait_timeout"]))
+    there = api.get(NAMESPACE, params.namespace)
+    mark = workload_pods.Mark(_NO_RUN, _NO_RUN, int(params.wait_timeout))
     try:
         made = workload_pods.pods(params, due, mark) if there else []
         if len(due) > MANY:
@@ -185,7 +185,7 @@ def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) ->
         for pod in made:
             api.create(pod)
     except ApiError as exc:
-        raise obstacles.refused(exc, params["namespace"]) from exc
+        raise obstacles.refused(exc, params.namespace) from exc
 
 
 def _predict_sum(
@@ -194,9 +194,9 @@ def _predict_sum(
     """Predict the pods of many nodes as one change. The dry run of one node stands for the others."""
     for pod in [*workload_pods.probes(params, due, mark), *workload_pods.pods(params, due[:1], mark)]:
         api.dry_run_create(pod)
-    selected = selector(params["node_selector"] or {})
+    selected = selector(params.node_selector or {})
     after: KubeObject = {"pods": pods, "nodes": len(due), "selector": selected}
     object_name = (
-        f"Pod {params['namespace']}: {number_of(pods, 'pod')} on {number_of(len(due), 'node')} of {selected}"
+        f"Pod {params.namespace}: {number_of(pods, 'pod')} on {number_of(len(due), 'node')} of {selected}"
     )
     api.changes.append(Change(object_name, {}, after))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._core.errors import InputError, NotReadyError
 from .._core.objects import KubeObject
@@ -66,9 +66,9 @@ class Job(t.NamedTuple):
 
 def begin(params: GpuWorkloadParams) -> list[Turn]:
     """Return a turn for each pool, or one for the whole task. Raise InputError for a wrong pool."""
-    if params["pools"] is None:
+    if params.pools is None:
         return [Turn("", params)]
-    return [_of_pool(params, entry, f"pools[{index}]") for index, entry in enumerate(params["pools"])]
+    return [_of_pool(params, entry, f"pools[{index}]") for index, entry in enumerate(params.pools)]
 
 
 def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str) -> Turn:
@@ -82,8 +82,8 @@ def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str)
     if own.get("benchmark", "vectoradd") not in BENCHMARKS:
         remedy = f"Use one of {', '.join(sorted(BENCHMARKS))}."
         raise InputError("INPUT-VALUE", f"{path}.benchmark is {own['benchmark']}.", remedy)
-    own["image"] = own.get("image") or params["image"]
-    name, options = str(entry.get("pool") or path), t.cast(GpuWorkloadParams, {**params, **own})
+    own["image"] = own.get("image") or params.image
+    name, options = str(entry.get("pool") or path), replace(params, **own)
     return Turn(name, options, foreseen=bool(entry.get("foreseen")))
 
 
@@ -107,7 +107,7 @@ def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:
 
 def result(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:
     """Return the module's result. Raise the first pool's error, with those of the others as evidence."""
-    whole = _merged(turns, params) if params["pools"] is not None else turns[0].facts()
+    whole = _merged(turns, params) if params.pools is not None else turns[0].facts()
     failures = [(turn.pool, turn.error) for turn in turns if turn.error]
     if not failures:
         return {"workload": whole}
@@ -122,8 +122,8 @@ def result(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.An
 def _merged(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:
     found = [(turn, turn.facts()) for turn in turns]
     return {
-        "namespace": params["namespace"],
-        "benchmark": ", ".join(sorted({turn.params["benchmark"] for turn in turns})),
+        "namespace": params.namespace,
+        "benchmark": ", ".join(sorted({turn.params.benchmark for turn in turns})),
         "due": [name for _turn, facts in found for name in facts["due"]],
         "nodes": [{**node, "pool": turn.pool} for turn, facts in found for node in facts["nodes"]],
     }

@@ -41,7 +41,7 @@ def test_a_drain_evicts_it_like_a_pod_without_devices() -> None:
 
 
 def test_its_devices_are_free_for_a_validation() -> None:
-    params = t.cast("options.GpuWorkloadParams", options.defaults())
+    params = options.GpuWorkloadParams.of({"wait_timeout": 60})
     found = obstacles.held_by_others(NODE, [pod(LABEL, -10)], params)
     assert obstacles.busy([NODE], {"n": found}, params) == {}
     found = obstacles.held_by_others(NODE, [pod({}, 0)], params)

@@ -59,11 +59,13 @@ def test_a_broken_node_is_rebooted_validated_and_given_back(validation: Validati
     assert (found["action"], found["rebooted_with"], room.boots) == ("rebooted", "bare_metal_host", 1)
     assert found["faults"] == ["7 of 8 nvidia.com/gpu are allocatable"]
     (asked,) = validation.asked
-    assert asked["pools"][0]["expected"] == {"nvidia.com/gpu": 8}
-    assert asked["force"] is True
-    assert {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"} in asked[
-        "pools"
-    ][0]["tolerations"]
+    assert asked.pools[0]["expected"] == {"nvidia.com/gpu": 8}
+    assert asked.force is True
+    assert {
+        "key": "node.kubernetes.io/unschedulable",
+        "operator": "Exists",
+        "effect": "NoSchedule",
+    } in asked.pools[0]["tolerations"]
     assert (found["cordoned"], room.node["spec"].get("unschedulable"), room.notes) == (False, None, {})
 
 

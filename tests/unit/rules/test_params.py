@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import types
 import typing as t
@@ -121,13 +122,18 @@ def union(hint: t.Any) -> tuple[t.Any, ...]:
     return t.get_args(hint) if t.get_origin(hint) in (t.Union, types.UnionType) else (hint,)
 
 
+def is_params(hint: t.Any) -> bool:
+    """Return whether a type is one of parameters: a TypedDict, or a dataclass."""
+    return t.is_typeddict(hint) or dataclasses.is_dataclass(hint)
+
+
 def plain(hint: t.Any) -> set[type]:
     """Return the classes that a type allows, without None: `list[str] | None` is {list}."""
     found: set[type] = set()
     for one in union(hint):
         if t.get_origin(one) is t.Literal:
             found |= {type(value) for value in t.get_args(one) if value is not None}
-        elif t.is_typeddict(one):
+        elif is_params(one):
             found.add(dict)
         elif one is not type(None):
             found.add(t.get_origin(one) or one)
@@ -135,10 +141,10 @@ def plain(hint: t.Any) -> set[type]:
 
 
 def nested(hint: t.Any) -> t.Any:
-    """Return the TypedDict inside a type such as `Build | None` or `list[Mapping] | None`, or None."""
+    """Return the parameters inside a type such as `Build | None` or `list[Mapping] | None`, or None."""
     for one in union(hint):
         inner = t.get_args(one)[0] if t.get_origin(one) is list else one
-        if t.is_typeddict(inner):
+        if is_params(inner):
             return inner
     return None
 

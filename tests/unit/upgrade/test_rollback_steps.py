@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import gate_steps, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    options,
     steps as validation_steps,
 )
 
@@ -209,8 +210,8 @@ def test_a_node_of_the_wave_whose_probe_passed_keeps_the_new_driver() -> None:
 def test_a_node_of_the_wave_whose_validation_passed_keeps_the_new_driver(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def present(_api: object, wanted: t.Mapping[str, t.Any]) -> None:
-        names = [one["pool"] for one in wanted["pools"]]
+    def present(_api: object, wanted: options.GpuWorkloadParams) -> None:
+        names = [one["pool"] for one in wanted.pools or []]
         if "gpu-2" in names:
             raise NotReadyError("WORK-FAILED", "Pool gpu-2 failed.", facts={"failed_pools": ["gpu-2"]})
 

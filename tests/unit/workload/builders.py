@@ -7,20 +7,13 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
     GpuWorkloadParams,
-    defaults,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import Mark
 
 
 def params(**given: t.Any) -> GpuWorkloadParams:
     """Return the parameters of gpu_workload with their defaults."""
-    plain = defaults() | {
-        "state": "present",
-        "wait": True,
-        "wait_timeout": 1800,
-        "node_selector": {"pool": "a"},
-    }
-    return t.cast(GpuWorkloadParams, plain | given)
+    return GpuWorkloadParams.of({"wait_timeout": 1800, "node_selector": {"pool": "a"}, **given})
 
 
 def node(

@@ -68,7 +68,7 @@ def test_the_later_validation_of_the_pool_has_nothing_to_do() -> None:
     world = Cloud(FAILED)
     steps.present(world.api(), asked())
     made = world.made()
-    (_slow, fast) = asked()["pools"] or []
+    (_slow, fast) = asked().pools or []
     assert steps.present(world.api(), params(node_selector=None, pools=[fast]))["workload"]["due"] == []
     assert world.made() == made == 1
 

@@ -115,8 +115,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-TOO-SMALL",
-        "A quota in the validation namespace is smaller than the validation needs. The message has the "
-        "API's own text.",
-        "Raise the quota, or set `gpu_validation_namespace` (module option `namespace`).",
+        "A quota in namespace {namespace} is smaller than the validation needs: {answer}",
+        "Raise the quota in namespace {namespace}, or set `gpu_validation_namespace` (module option "
+        "`namespace`).",
     ),
 )

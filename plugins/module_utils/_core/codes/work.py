@@ -17,22 +17,20 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-CLAIM-DEVICE",
-        "Two pods that use one claim ran at the same time and saw different devices, or another number than "
-        "the claim requests.",
-        "Run `oc get pods -n nvidia-gpu-operator -o wide`, and read the log of the DRA driver's pod on the "
-        "node.",
+        "Pool {pool}: one claim did not give its pods the same devices: {why}.",
+        "Run `oc describe node {node}`, then `oc get pods -n nvidia-gpu-operator -o wide` to find the DRA "
+        "driver's pod on it, and read its log.",
     ),
     Code(
         "WORK-CONTAINER",
-        "The container cannot start: its image runs as root, or its configuration is wrong.",
+        "the container of pod {pod} on node {node} cannot start: {answer}",
         "Set `gpu_validation_image` (module option `image`) to an image that runs as an ordinary user.",
     ),
     Code(
         "WORK-FAILED",
-        "A pod ended with an error, or its log does not say that it passed. The evidence has the end of the "
-        "log.",
-        "Run `oc debug node/NODE -- chroot /host dmesg` to find Xid lines; the end of the pod's log gives "
-        "its own reason.",
+        "Node {node}: pod {pod} did not pass: it {ended}: {last_line}",
+        "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines; the evidence has the end of the "
+        "pod's log.",
     ),
     Code(
         "WORK-GONE",
@@ -42,7 +40,7 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-IMAGE",
-        "The validation image cannot be pulled.",
+        "pod {pod} on node {node} cannot pull its image: {answer}",
         "Mirror the image, or set `gpu_validation_image` (module option `image`).",
     ),
     Code(
@@ -60,7 +58,7 @@ CODES: t.Final = (
         "WORK-RUNNING",
         "Validation pods did not end in time. The task deletes them; a pod that it cannot delete ends by "
         "itself after its `activeDeadlineSeconds`.",
-        "Run `oc get pods -n NAMESPACE -o wide`, with the validation namespace.",
+        "Run `oc describe pods -n {namespace}`.",
     ),
     Code(
         "WORK-SAME-DEVICE",
@@ -71,21 +69,20 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-SHARE-APART",
-        "Pods that should share GPUs did not run at the same time, although no other pod held a device. One "
-        "of them was refused or ended.",
-        "Run `oc describe node NODE`, and read the log of the device plugin, or of the DRA driver, on this "
+        "Pool {pool}: pods that should share GPUs did not run at the same time: {why}.",
+        "Run `oc describe node {node}`, and read the log of the device plugin, or of the DRA driver, on this "
         "node.",
     ),
     Code(
         "WORK-SHARE-DEVICE",
-        "Pods ran at the same time, but not each device had as many pods as `sharing` of the pool says.",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and `oc get "
-        "configmap gpu-sharing -n nvidia-gpu-operator -o yaml`, which has the profile of the pool.",
+        "Pool {pool}: not each device had as many pods as `sharing` of the pool says: {why}.",
+        "Run `oc get configmap gpu-sharing -n nvidia-gpu-operator -o yaml`, which has the profile of the "
+        "pool, and read the log of the device plugin on node {node}.",
     ),
     Code(
         "WORK-SHARE-MORE",
-        "One pod more than the node has shares got a place on the node.",
-        "Run `oc get node NODE -o jsonpath='{.status.allocatable}'` while no pod holds a device there.",
+        "Pool {pool}: the node has a place for more pods than shares: {why}.",
+        "Run `oc get node {node} -o jsonpath='{.status.allocatable}'` while no pod holds a device there.",
     ),
     Code(
         "WORK-UNSCHEDULABLE",

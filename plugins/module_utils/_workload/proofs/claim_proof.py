@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, name
 from ..._core.ownership import MANAGED_BY
 from ..._nodes import claims as gpu_claims, dra
@@ -63,9 +62,7 @@ def workload(
     params: GpuWorkloadParams, pool: SharingProofParams, wanted: Devices, seconds: int
 ) -> GpuWorkloadParams:
     """Return the parameters of the pods, which run until they are deleted or for so many seconds."""
-    place = sharing_proof.Place({}, {wanted.resource: wanted.count})
-    given = sharing_proof.workload(params, pool, place, seconds)
-    return t.cast(GpuWorkloadParams, {**given, "claims": True})
+    return sharing_proof.workload(params, pool, {wanted.resource: wanted.count}, seconds, claims=True)
 
 
 def object_name(mark: str) -> str:
@@ -76,7 +73,7 @@ def object_name(mark: str) -> str:
 def claim(given: GpuWorkloadParams, wanted: Devices, mark: Mark) -> KubeObject:
     """Return the claim that the pods of the proof use."""
     marks = {**MANAGED_BY, workload_pods.RUN_LABEL: mark.name}
-    metadata = {"name": object_name(mark.name), "namespace": given["namespace"], "labels": marks}
+    metadata = {"name": object_name(mark.name), "namespace": given.namespace, "labels": marks}
     return {
         "apiVersion": gpu_claims.API_VERSION,
         "kind": "ResourceClaim",
@@ -110,12 +107,3 @@ def judged(wanted: Devices, place: Offer, logs: t.Mapping[str, str]) -> list[str
         f"{len(seen)} pods with one claim of {wanted.object_name} on node {name(place.node)} should have "
         f"seen the same {wanted.count}, and saw {shown}",
     )
-
-
-def failure(pool: SharingProofParams, place: Offer, stop: Stop) -> NotReadyError:
-    """Return the error for a pool whose claims are not shared."""
-    remedy = (
-        f"Run `oc describe node {name(place.node)}`, and read the log of the DRA driver's pod on it: `oc get "
-        "pods -n nvidia-gpu-operator -o wide`."
-    )
-    return NotReadyError(stop.code, f"Pool {pool['name']}: {stop.why}.", remedy)

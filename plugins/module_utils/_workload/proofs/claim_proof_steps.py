@@ -18,7 +18,7 @@ from .. import pods as workload_pods
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
 from ..run_steps import CLAIM, SLICE, clean, look
-from . import claim_proof as proof
+from . import claim_proof as proof, sharing_proof
 from .claim_proof import Offer
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
 from .sharing_proof import Stop
@@ -31,13 +31,13 @@ def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_n
 
     Raises NotReadyError if pods of one claim see different devices.
     """
-    wanted = list(dict.fromkeys(devices_of(one) for one in pool["claims"] or []))
-    nodes = sorted(api.list(NODE, labels=selector(pool["node_selector"])), key=name)
+    wanted = list(dict.fromkeys(devices_of(one) for one in pool.claims or []))
+    nodes = sorted(api.list(NODE, labels=selector(pool.node_selector)), key=name)
     if not nodes or (api.check_mode and not api.served(SLICE)):
         return result(pool, "", None, "no node has its labels")
     slices = api.list(SLICE)
     places = [proof.offer(node, slices) for node in nodes]
-    if not params["force"] and any(known_now.get(pool["name"]) == proof.key(wanted, one) for one in places):
+    if not params.force and any(known_now.get(pool.name) == proof.key(wanted, one) for one in places):
         return result(pool, "", True, "proven before")
     found: list[Result] = []
     last = places[0]
@@ -48,17 +48,17 @@ def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_n
         last, given, left = free
         if api.check_mode:
             change = {"pods": proof.PODS, "node": name(last.node), "claim": one.object_name}
-            api.changes.append(Change(f"Pod {params['namespace']}: proof of a shared claim", {}, change))
+            api.changes.append(Change(f"Pod {params.namespace}: proof of a shared claim", {}, change))
             continue
         shared = _on(api, params, one, (last, given, left))
         if isinstance(shared, Stop):
             if shared.code:
-                raise proof.failure(pool, last, shared)
+                raise sharing_proof.failure(pool, name(last.node), shared)
             return not_proven(api, pool, shared.why)
         found.append(shared)
     if api.check_mode:
         return result(pool, name(last.node), None, "")
-    known_now[pool["name"]] = proof.key(wanted, last)
+    known_now[pool.name] = proof.key(wanted, last)
     return result(pool, name(last.node), True, "", found)
 
 
@@ -97,7 +97,7 @@ def _on(
     api.wait_wanted = True
     _clean(api, given, left)
     make_namespace(api, params)
-    mark = Mark(secrets.token_hex(3), api.run.id, given["hold"])
+    mark = Mark(secrets.token_hex(3), api.run.id, given.hold)
     made = proof.pods(given, place, mark)
     try:
         api.create(proof.claim(given, wanted, mark))
@@ -111,7 +111,7 @@ def _on(
 
 
 def _watch(watch: Watch, wanted: Devices, place: Offer, made: t.Sequence[KubeObject]) -> Result | Stop:
-    together = watch.together(made, watch.params["hold"])
+    together = watch.together(made, watch.params.hold)
     if together.stop:
         return together.stop
     logs = watch.logs(made)
@@ -137,4 +137,4 @@ def _clean(api: Api, given: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> 
     """Delete the pods, and the claims that they use."""
     clean(api, given, pods)
     for mark in sorted({pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in pods}):
-        api.delete(CLAIM, proof.object_name(mark), given["namespace"], wait=False)
+        api.delete(CLAIM, proof.object_name(mark), given.namespace, wait=False)

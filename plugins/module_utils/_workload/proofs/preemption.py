@@ -76,21 +76,21 @@ def pod(
 
     The low one and the high one request one device, the kept one all others that are free.
     """
-    amounts = {"cpu": "1m", "memory": "8Mi", pool["resource"]: str(place.free - 1 if role == KEPT else 1)}
+    amounts = {"cpu": "1m", "memory": "8Mi", pool.resource: str(place.free - 1 if role == KEPT else 1)}
     container = {
         "name": "proof",
-        "image": pool["image"] or _IMAGE,
+        "image": pool.image or _IMAGE,
         "resources": {"requests": amounts, "limits": amounts},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     spec = {
         "restartPolicy": "Never",
         "activeDeadlineSeconds": seconds,
-        "priorityClassName": pool["low"] if role == LOW else pool["high"],
+        "priorityClassName": pool.low if role == LOW else pool.high,
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 1,
         "nodeSelector": {HOSTNAME: place.host},
-        "tolerations": merge_tolerations(pool["tolerations"]),
+        "tolerations": merge_tolerations(pool.tolerations),
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
     }
@@ -145,6 +145,4 @@ def lost(before: t.Iterable[KubeObject], after: t.Iterable[KubeObject], low: str
 
 def failure(pool: PreemptionProofParams, what: str) -> NotReadyError:
     """Return the error for a scheduler that does not do what the classes say. what: a clause."""
-    return NotReadyError(
-        "POLICY-PREEMPTION", pool=pool["name"], what=what, low=pool["low"], high=pool["high"]
-    )
+    return NotReadyError("POLICY-PREEMPTION", pool=pool.name, what=what, low=pool.low, high=pool.high)

@@ -22,10 +22,10 @@ Result = dict[str, t.Any]
 
 def make_namespace(api: Api, params: GpuWorkloadParams) -> None:
     """Create the namespace of the pods, and wait for its service account."""
-    there = api.get(NAMESPACE, params["namespace"])
+    there = api.get(NAMESPACE, params.namespace)
     if there is None or namespace.is_made_for_validation(there):
-        api.apply(namespace.build(params["namespace"]), live=there)
-    accounts = {"accounts": Query(known("ServiceAccount"), params["namespace"], "default")}
+        api.apply(namespace.build(params.namespace), live=there)
+    accounts = {"accounts": Query(known("ServiceAccount"), params.namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
 
 
@@ -40,21 +40,21 @@ class Watch(t.NamedTuple):
     def wait(self, judged: Together | Refused) -> list[KubeObject]:
         """Wait for the judge; return the pods as it saw them last."""
         label = f"{workload_pods.RUN_LABEL}={self.mark.name}"
-        query = Query(POD, self.params["namespace"], labels=label)
+        query = Query(POD, self.params.namespace, labels=label)
         return self.api.wait({"pods": query}, judged, "proof of sharing", on_timeout_code=proof.APART)["pods"]
 
     def together(self, made: t.Sequence[KubeObject], hold: float) -> Together:
         """Wait until all pods have run together for so many seconds, or never will."""
         names = [name(one) for one in made]
-        judged = Together(names, self.resources, self.api.clock, hold, self.params["grace"])
+        judged = Together(names, self.resources, self.api.clock, hold, self.params.grace)
         self.wait(judged)
         return judged
 
     def logs(self, made: t.Sequence[KubeObject]) -> dict[str, str] | Stop:
         """Return what the pods printed; why there is nothing to judge, if one of them names no device."""
-        end = self.api.clock() + self.params["grace"]
+        end = self.api.clock() + self.params.grace
         while True:
-            logs = {name(one): self.api.log(self.params["namespace"], name(one)) for one in made}
+            logs = {name(one): self.api.log(self.params.namespace, name(one)) for one in made}
             mute = [
                 object_name
                 for object_name, log in sorted(logs.items())
@@ -72,7 +72,7 @@ def not_proven(api: Api, pool: SharingProofParams, why: str) -> Result:
     """Return the result of a pool whose sharing is not proven, with a warning outside check mode."""
     if api.check_mode:
         return result(pool, "", None, why)
-    api.warn(f"The sharing of pool {pool['name']} is not proven: {why}.")
+    api.warn(f"The sharing of pool {pool.name} is not proven: {why}.")
     return result(pool, "", False, why)
 
 
@@ -84,4 +84,4 @@ def result(
     devices: t.Sequence[dict[str, t.Any]] = (),
 ) -> Result:
     """Return the entry of the module's result."""
-    return {"name": pool["name"], "node": node, "proven": proven, "why": why, "devices": list(devices)}
+    return {"name": pool.name, "node": node, "proven": proven, "why": why, "devices": list(devices)}

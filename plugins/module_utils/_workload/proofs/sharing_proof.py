@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import collections
 import typing as t
+from dataclasses import replace
 
 from ..._core.errors import NotReadyError
 from ..._core.objects import KubeObject, Snapshot, name, number_of
@@ -14,15 +15,10 @@ from ..._nodes import devices
 from ..._nodes.node import is_ready
 from .. import judge, pods as workload_pods
 from ..benchmarks.devices import uuids
-from ..options import GpuWorkloadParams, SharingProofParams, defaults
+from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import has_ended, phase
 
 APART, DEVICE, MORE = "WORK-SHARE-APART", "WORK-SHARE-DEVICE", "WORK-SHARE-MORE"
-_REMEDIES: t.Final = {
-    APART: "Run `oc describe node {node}`, and read the log of the device plugin on it.",
-    DEVICE: "Read the log of the device plugin on node {node}; its profile is in ConfigMap gpu-sharing.",
-    MORE: "Run `oc get node {node} -o jsonpath='{{.status.allocatable}}'` while nothing runs there.",
-}
 # Why the node or the cluster ends a pod that did nothing wrong.
 _FROM_OUTSIDE: t.Final = ("Preempting", "Evicted", "NodeShutdown", "Terminated", "DeadlineExceeded")
 
@@ -67,7 +63,7 @@ def shares(node: KubeObject, pool: SharingProofParams) -> dict[str, int] | str:
     """Return how many pods the node takes, by resource; why it takes none, as a clause, otherwise."""
     if (node.get("spec") or {}).get("unschedulable") or not is_ready(node):
         return f"node {name(node)} is not ready or not schedulable"
-    found = {one: devices.offered(node, one) for one in pool["resources"]}
+    found = {one: devices.offered(node, one) for one in pool.resources}
     if lacking := [one for one, number in found.items() if number < 1]:
         return f"node {name(node)} offers no {lacking[0]}"
     return found
@@ -78,29 +74,30 @@ def key(pool: SharingProofParams, place: Place) -> str:
     offers = ",".join(f"{one}={number}" for one, number in sorted(place.shares.items()))
     model = devices.product(place.node) or "unknown"
     driver = devices.driver_version(place.node) or "unknown"
-    return f"replicas={pool['replicas']} shares={offers} product={model} driver={driver}"
+    return f"replicas={pool.replicas} shares={offers} product={model} driver={driver}"
 
 
 def workload(
-    params: GpuWorkloadParams, pool: SharingProofParams, place: Place, seconds: int
+    params: GpuWorkloadParams,
+    pool: SharingProofParams,
+    shares: dict[str, int],
+    seconds: int,
+    claims: bool = False,
 ) -> GpuWorkloadParams:
     """Return the parameters of the validation pods of a proof, which run until they are deleted.
 
     seconds: after which they end by themselves.
     """
-    own = {
-        "state": "present",
-        "wait": True,
-        "wait_timeout": seconds,
-        "namespace": params["namespace"],
-        "node_selector": {str(one): str(value) for one, value in pool["node_selector"].items()},
-        "tolerations": pool["tolerations"],
-        "resources": place.shares,
-        "benchmark": "nvidia_smi",
-        "image": pool["image"] or params["image"],
-        "hold": seconds,
-    }
-    return t.cast(GpuWorkloadParams, defaults() | own)
+    return replace(
+        params,
+        node_selector={str(one): str(value) for one, value in pool.node_selector.items()},
+        tolerations=pool.tolerations,
+        resources=shares,
+        claims=claims,
+        benchmark="nvidia_smi",
+        image=pool.image or params.image,
+        hold=seconds,
+    )
 
 
 def one_more(given: GpuWorkloadParams, place: Place, mark: workload_pods.Mark) -> dict[str, KubeObject]:
@@ -235,5 +232,4 @@ def of_devices(found: Shares, place: Place) -> Stop | None:
 
 def failure(pool: SharingProofParams, node: str, stop: Stop) -> NotReadyError:
     """Return the error for a pool whose sharing is disproved."""
-    remedy = _REMEDIES[stop.code].format(node=node)
-    return NotReadyError(stop.code, f"Pool {pool['name']}: {stop.why}.", remedy)
+    return NotReadyError(stop.code, pool=pool.name, node=node, why=stop.why)

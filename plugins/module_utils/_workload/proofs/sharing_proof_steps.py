@@ -29,11 +29,11 @@ NODE: t.Final = known("Node")
 
 def check(params: GpuWorkloadParams, pools: t.Iterable[SharingProofParams]) -> None:
     """Raise InputError for an image or a resource that no proof can use."""
-    references.check(params["image"], "image", "gpu_validation_image (module option image)")
+    references.check(params.image, "image", "gpu_validation_image (module option image)")
     for index, pool in enumerate(pools):
         path, setting = f"prove.sharing[{index}]", "validate.image of the pool in gpu_pools"
-        check_resources(pool["resources"], f"{path}.resources")
-        references.check(pool["image"], f"{path}.image", setting)
+        check_resources(pool.resources, f"{path}.resources")
+        references.check(pool.image, f"{path}.image", setting)
 
 
 def prove(api: Api, params: GpuWorkloadParams, pools: t.Sequence[SharingProofParams]) -> Result:
@@ -41,17 +41,17 @@ def prove(api: Api, params: GpuWorkloadParams, pools: t.Sequence[SharingProofPar
 
     Raises the error of the first pool whose sharing is disproved, with those of others as evidence.
     """
-    live = api.get(MAP, fingerprints.PROOFS, params["namespace"])
+    live = api.get(MAP, fingerprints.PROOFS, params.namespace)
     known_now = dict((live or {}).get("data") or {})
     results, failures = [], []
     for pool in pools:
         try:
             results.append(_prove(api, params, pool, known_now))
         except (NotReadyError, WaitTimeoutError) as exc:
-            failures.append((pool["name"], exc))
-            known_now.pop(pool["name"], None)
+            failures.append((pool.name, exc))
+            known_now.pop(pool.name, None)
     if not api.check_mode and known_now != ((live or {}).get("data") or {}):
-        api.apply(fingerprints.proofs(params["namespace"], known_now), live=live)
+        api.apply(fingerprints.proofs(params.namespace, known_now), live=live)
     if failures:
         (_pool, first), *others = failures
         first.evidence += [f"pool {pool}: {one.code}: {one.message}" for pool, one in others]
@@ -64,18 +64,18 @@ def _prove(
     api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_now: dict[str, str]
 ) -> Result:
     """Return the result of one pool, and note in `known_now` what is proven."""
-    if pool.get("claims"):
+    if pool.claims:
         return claim_proof_steps.prove(api, params, pool, known_now)
-    nodes = sorted(api.list(NODE, labels=selector(pool["node_selector"])), key=name)
+    nodes = sorted(api.list(NODE, labels=selector(pool.node_selector)), key=name)
     places = {name(node): proof.shares(node, pool) for node in nodes}
     fit = [Place(node, found) for node in nodes if isinstance(found := places[name(node)], dict)]
-    if not params["force"] and any(known_now.get(pool["name"]) == proof.key(pool, one) for one in fit):
+    if not params.force and any(known_now.get(pool.name) == proof.key(pool, one) for one in fit):
         return result(pool, "", True, "proven before")
     if not nodes:
         return result(pool, "", None, "no node has its labels")
     why = next((one for one in places.values() if isinstance(one, str)), "")
     for place in fit:
-        given = proof.workload(params, pool, place, max(1, int(api.deadline.remaining())))
+        given = proof.workload(params, pool, place.shares, max(1, int(api.deadline.remaining())))
         left, why = _free(api, given, place)
         if not why:
             return _on(api, params, pool, (place, given, left), known_now)
@@ -107,13 +107,13 @@ def _on(
     place, given, left = chosen
     if api.check_mode:
         number = sum(place.shares.values()) + len(place.shares)
-        object_name = f"Pod {params['namespace']}: {number_of(number, 'pod')} on node {name(place.node)}"
+        object_name = f"Pod {params.namespace}: {number_of(number, 'pod')} on node {name(place.node)}"
         api.changes.append(Change(object_name, {}, {"pods": number, "node": name(place.node)}))
         return result(pool, name(place.node), None, "")
     api.wait_wanted = True
     clean(api, given, left)
     make_namespace(api, params)
-    mark = Mark(secrets.token_hex(3), api.run.id, given["hold"])
+    mark = Mark(secrets.token_hex(3), api.run.id, given.hold)
     made = workload_pods.pods(given, [place.node], mark)
     more = proof.one_more(given, place, mark)
     try:
@@ -126,7 +126,7 @@ def _on(
         if found.code and not (found.code == proof.APART and _free(api, given, place)[1]):
             raise proof.failure(pool, name(place.node), found)
         return not_proven(api, pool, found.why)
-    known_now[pool["name"]] = proof.key(pool, place)
+    known_now[pool.name] = proof.key(pool, place)
     return result(pool, name(place.node), True, "", devices=found)
 
 
@@ -146,7 +146,7 @@ class _Run(t.NamedTuple):
         for pod in made:
             self.api.create(pod)
         watch = Watch(self.api, self.params, self.mark, tuple(self.place.shares))
-        together = watch.together(made, self.params["hold"])
+        together = watch.together(made, self.params.hold)
         if together.stop:
             return together.stop
         logs = watch.logs(made)
@@ -154,7 +154,7 @@ class _Run(t.NamedTuple):
             return logs
         for pod in more.values():
             self.api.create(pod)
-        refused = Refused([name(one) for one in more.values()], self.api.clock, self.params["grace"])
+        refused = Refused([name(one) for one in more.values()], self.api.clock, self.params.grace)
         pods = watch.wait(refused)
         seconds = self.api.clock() - (together.since or 0)
         if stop := proof.interrupted([name(one) for one in made], pods) or proof.of_more(
@@ -175,7 +175,7 @@ class _Run(t.NamedTuple):
         for resource in sorted(self.place.shares):
             mine = [name(one) for one in made if proof.resource_of(one, self.place) == resource]
             seen = proof.counts({object_name: logs[object_name] for object_name in mine})
-            part = Shares(resource, self.pool["replicas"], mine, seen, answers[name(more[resource])])
+            part = Shares(resource, self.pool.replicas, mine, seen, answers[name(more[resource])])
             if stop := proof.of_devices(part, self.place):
                 return stop
             found.append(part.as_result(seconds))

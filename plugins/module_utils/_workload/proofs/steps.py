@@ -9,7 +9,7 @@ import typing as t
 from ..._core.errors import AcceleratorError
 from ..._kube.client import Api
 from .. import steps
-from ..options import GpuWorkloadParams
+from ..options import GpuWorkloadParams, ProveParams
 from . import preemption_steps, sharing_proof_steps
 
 
@@ -18,19 +18,19 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
     Raises the first error, with the results until then as facts.
     """
-    prove = params["prove"] or {"sharing": [], "preemption": []}
-    preemption_steps.check(prove["preemption"])
-    sharing_proof_steps.check(params, prove["sharing"])
+    prove = params.prove or ProveParams([], [])
+    preemption_steps.check(prove.preemption)
+    sharing_proof_steps.check(params, prove.sharing)
     found: dict[str, t.Any] = {}
     try:
-        if params["pools"] is not None or params["node_selector"] is not None:
+        if params.pools is not None or params.node_selector is not None:
             found |= steps.present(api, params)
-        if prove["preemption"]:
+        if prove.preemption:
             _renew(api, params)
-            found |= preemption_steps.prove(api, params, prove["preemption"])
-        if prove["sharing"]:
+            found |= preemption_steps.prove(api, params, prove.preemption)
+        if prove.sharing:
             _renew(api, params)
-            found |= sharing_proof_steps.prove(api, params, prove["sharing"])
+            found |= sharing_proof_steps.prove(api, params, prove.sharing)
     except AcceleratorError as exc:
         exc.facts = found | exc.facts
         raise
@@ -38,4 +38,4 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
 
 def _renew(api: Api, params: GpuWorkloadParams) -> None:
-    api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"])
+    api.deadline.grow(api.deadline.elapsed() + params.wait_timeout)

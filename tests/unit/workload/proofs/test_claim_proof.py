@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.claims import Devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
     claim_proof as proof,
+    sharing_proof,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.sharing_proof import (
     Stop,
@@ -98,6 +99,8 @@ def test_pods_of_a_claim_see_the_same_devices(
         return
     assert isinstance(found, Stop)
     assert found.code == "WORK-CLAIM-DEVICE"
-    error = proof.failure(POOL, place, found)
-    assert "Pool inference: 2 pods with one claim" in error.message
+    error = sharing_proof.failure(POOL, "gpu-0", found)
+    assert error.message.startswith("Pool inference: ")
+    assert "2 pods with one claim" in error.message
     assert "GPU-a" in error.message
+    assert "`oc describe node gpu-0`" in error.remedy

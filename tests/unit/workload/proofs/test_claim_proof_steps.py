@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer
 from unit.workload.builders import node
 from unit.workload.proofs.test_claim_proof import device, log, slices
-from unit.workload.proofs.test_sharing_proof import PARAMS, POOL, refused
+from unit.workload.proofs.test_sharing_proof import POOL, refused
+from unit.workload.proofs.test_sharing_proof_steps import given as asked
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
@@ -61,9 +63,8 @@ class World:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
         self.server.requests.clear()
         api = api_on(self.server, FakeClock(), run=Run("root", "bastion", "", 1, "1"), check_mode=check_mode)
-        prove = {"sharing": [{**POOL, "claims": [{"count": 1}], **pool}], "preemption": []}
-        given = {**PARAMS, "hold": 0, "grace": 0.0, "prove": prove}
-        (found,) = steps.present(api, t.cast(t.Any, given))["sharing"]
+        given = asked([replace(POOL, **{"claims": [{"count": 1}], **pool})])
+        (found,) = steps.present(api, given)["sharing"]
         return t.cast(Object, found)
 
     def is_clean(self) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
 from unit.engine import FakeClock
@@ -15,26 +16,27 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
     PreemptionProofParams,
+    ProveParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import preemption, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs.preemption import Place
 
 GPU: t.Final = "nvidia.com/gpu"
 HIGH: t.Final = 100000
-POOL: t.Final[PreemptionProofParams] = {
-    "name": "training",
-    "node_selector": {"accelerators.openshift/pool": "training"},
-    "tolerations": [{"key": GPU, "operator": "Exists"}],
-    "resource": GPU,
-    "low": "gpu-batch",
-    "high": "gpu-training",
-    "image": None,
-}
+POOL: t.Final = PreemptionProofParams(
+    name="training",
+    node_selector={"accelerators.openshift/pool": "training"},
+    tolerations=[{"key": GPU, "operator": "Exists"}],
+    resource=GPU,
+    low="gpu-batch",
+    high="gpu-training",
+    image=None,
+)
 
 
 def node(name: str = "n", gpus: int = 4, ready: str = "True", **spec: t.Any) -> KubeObject:
     status = {"allocatable": {GPU: str(gpus)}, "conditions": [{"type": "Ready", "status": ready}]}
-    labels = {"kubernetes.io/hostname": f"{name}.host", **POOL["node_selector"]}
+    labels = {"kubernetes.io/hostname": f"{name}.host", **POOL.node_selector}
     return {"metadata": {"name": name, "labels": labels}, "spec": spec, "status": status}
 
 
@@ -121,6 +123,6 @@ def test_the_failure_names_the_classes() -> None:
 
 
 def test_an_image_that_no_kubelet_can_parse_is_refused_at_once() -> None:
-    prove = {"sharing": [], "preemption": [{**POOL, "image": "https://r.io/x"}]}
+    prove = ProveParams([], [replace(POOL, image="https://r.io/x")])
     with pytest.raises(InputError, match="has a scheme"):
-        steps.present(t.cast(t.Any, None), params(node_selector=None, prove=prove))
+        steps.present(t.cast(t.Any, None), replace(params(node_selector=None), prove=prove))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import typing as t
+from dataclasses import replace
 
 import pytest
 from unit.engine import FakeClock, api_on
@@ -23,6 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import placeholders
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import (
     GpuWorkloadParams,
+    ProveParams,
+    SharingProofParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import steps
 
@@ -32,10 +35,9 @@ OURS: t.Final = Run("root", "bastion", "", 1, "1")
 SHORT: t.Final = f"0/1 nodes are available: 1 Insufficient {GPU}."
 
 
-def given(shared: t.Sequence[object], **more: t.Any) -> GpuWorkloadParams:
+def given(shared: t.Sequence[SharingProofParams], **more: t.Any) -> GpuWorkloadParams:
     """Return the parameters of a task that proves the sharing of these pools."""
-    prove = {"sharing": shared, "preemption": []}
-    return t.cast(GpuWorkloadParams, {**PARAMS, "hold": 0, "grace": 0.0, "prove": prove, **more})
+    return replace(PARAMS, hold=0, grace=0.0, prove=ProveParams(list(shared), []), **more)
 
 
 class World:
@@ -89,7 +91,7 @@ class World:
     def prove(self, **more: t.Any) -> Object:
         return self.prove_by(self.api(), **more)
 
-    def prove_by(self, api: Api, shared: t.Sequence[object] = (POOL,), **more: t.Any) -> Object:
+    def prove_by(self, api: Api, shared: t.Sequence[SharingProofParams] = (POOL,), **more: t.Any) -> Object:
         """Return the result of the only pool. The clock in memory stands still, so nothing may wait."""
         (found,) = steps.present(api, given(shared, **more))["sharing"]
         return t.cast(Object, found)
@@ -114,7 +116,7 @@ def test_a_second_run_writes_nothing_and_force_proves_again() -> None:
     assert (again["proven"], again["why"], again["devices"]) == (True, "proven before", [])
     assert world.server.writes() == []
     assert world.prove(force=True)["devices"]
-    assert world.prove(shared=[{**POOL, "replicas": 2, "name": "other"}])["devices"]
+    assert world.prove(shared=[replace(POOL, replicas=2, name="other")])["devices"]
     assert sorted(world.of("configmaps")[0]["data"]) == ["inference", "other"]
 
 
@@ -224,7 +226,7 @@ def test_a_pool_without_a_ready_node_is_not_proven() -> None:
     world.of("nodes")[0]["status"]["conditions"] = []
     assert "not ready" in world.prove()["why"]
     api = world.api()
-    found = world.prove_by(api, shared=[{**POOL, "node_selector": {"pool": "b"}}])
+    found = world.prove_by(api, shared=[replace(POOL, node_selector={"pool": "b"})])
     assert (found["proven"], found["why"]) == (None, "no node has its labels")
     assert api.warnings == []
 
@@ -241,7 +243,7 @@ def test_check_mode_does_not_warn_of_a_pool_without_a_free_node() -> None:
 def test_a_pool_that_fails_keeps_no_other_from_its_proof() -> None:
     world = World()
     with pytest.raises(NotReadyError) as caught:
-        world.prove(shared=[{**POOL, "name": "wrong", "replicas": 4}, POOL], pools=[])
+        world.prove(shared=[replace(POOL, name="wrong", replicas=4), POOL], pools=[])
     assert caught.value.facts["failed_pools"] == ["wrong"]
     assert caught.value.facts["workload"]["nodes"] == []
     assert [one["proven"] for one in caught.value.facts["sharing"]] == [True]
@@ -252,7 +254,7 @@ def test_a_pool_that_fails_keeps_no_other_from_its_proof() -> None:
     ("more", "path"), [({}, "prove.sharing[0].image"), ({"image": "r.io/x:1:2"}, "image")]
 )
 def test_an_image_that_no_kubelet_can_parse_is_refused_at_once(more: dict[str, str], path: str) -> None:
-    pools = [{**POOL, "image": None if more else "https://r.io/x"}]
+    pools = [replace(POOL, image=None if more else "https://r.io/x")]
     with pytest.raises(InputError) as caught:
         steps.present(t.cast(t.Any, None), given(pools, **more))
     assert (caught.value.code, caught.value.message.split()[0]) == ("INPUT-IMAGE", path)
