@@ -13,9 +13,10 @@ from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
 from .._stack.pods import trouble
 from .._stack.signatures import PULLS, recognise, spoken, telling
-from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
+from .programs.program import Settings
+from .programs.registry import PROGRAMS
 
 # A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
@@ -106,14 +107,14 @@ def has_log(pod: KubeObject) -> bool:
 
 
 def by_node(
-    nodes: t.Iterable[KubeObject], pods: t.Sequence[KubeObject], logs: t.Sequence[str], benchmark: str
+    nodes: t.Iterable[KubeObject], pods: t.Sequence[KubeObject], logs: t.Sequence[str], settings: Settings
 ) -> dict[str, list[PodResult]]:
     """Return the results of the pods by the names of their nodes.
 
     logs: one for each pod, in the same order.
     """
     results = [
-        (pod["spec"]["nodeSelector"][HOSTNAME], pod_result(pod, benchmark, log))
+        (pod["spec"]["nodeSelector"][HOSTNAME], pod_result(pod, settings, log))
         for pod, log in zip(pods, logs, strict=True)
     ]
     return {
@@ -131,16 +132,16 @@ def exit_code(pod: KubeObject) -> int | None:
     return 0 if phase(pod) == "Succeeded" else None
 
 
-def pod_result(pod: KubeObject, benchmark: str, log: str) -> PodResult:
+def pod_result(pod: KubeObject, settings: Settings, log: str) -> PodResult:
     """Return one pod's result: how it ended, the figures in its log, and the end of the log."""
-    parsed = BENCHMARKS[benchmark].parse(log)
+    parsed = PROGRAMS[settings.program].parse(log, settings)
     return {
         "name": pod["metadata"]["name"],
         "phase": phase(pod),
         "reason": pod.get("status", {}).get("reason", ""),
         "exit_code": exit_code(pod),
-        "passed": phase(pod) == "Succeeded" and parsed["passed"],
-        "result": parsed,
+        "passed": phase(pod) == "Succeeded" and parsed.passed,
+        "result": parsed.as_result(),
         "log_tail": log.splitlines()[-TAIL:],
     }
 

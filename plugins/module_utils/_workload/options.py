@@ -7,7 +7,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, fields
 
-from .benchmarks.registry import BENCHMARKS
+from .programs.program import Settings
+from .programs.registry import PROGRAMS
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,22 @@ class ProveParams:
 
 @dataclass(frozen=True)
 class GpuWorkloadParams:
-    """The options of gpu_workload. resources: number of devices of each resource. hold, grace: seconds."""
+    """The options of gpu_workload.
+
+    resources: number of devices of each resource. hold, grace: seconds. programs: as a user writes them.
+    expectations: product -> program -> figure -> number. settings: of the program that a turn runs.
+    """
 
     namespace: str
     node_selector: dict[str, str] | None
     tolerations: list[dict[str, t.Any]]
     resources: dict[str, t.Any] | None
     claims: bool
-    benchmark: t.Literal["matmul", "nvidia_smi", "vectoradd"]
+    benchmark: str
+    programs: list[t.Any] | None
+    expectations: dict[str, t.Any] | None
+    tolerance: float
+    on_failure: t.Literal["report", "taint", "cordon"]
     image: str | None
     hold: int
     force: bool
@@ -71,6 +80,12 @@ class GpuWorkloadParams:
     wait_timeout: int
     wait: bool = True
     state: t.Literal["present", "absent"] = "present"
+    settings: Settings | None = None
+
+    @property
+    def program(self) -> Settings:
+        """Return the settings of the program to run."""
+        return self.settings or Settings(self.benchmark, self.image or "", tolerance=self.tolerance)
 
     @classmethod
     def of(cls, given: t.Mapping[str, t.Any]) -> t.Self:
@@ -110,7 +125,11 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "resources": {"type": "dict"},
     "claims": {"type": "bool", "default": False},
-    "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
+    "benchmark": {"type": "str", "choices": sorted(PROGRAMS), "default": "vectoradd"},
+    "programs": {"type": "list", "elements": "raw"},
+    "expectations": {"type": "dict"},
+    "tolerance": {"type": "float", "default": 0.1},
+    "on_failure": {"type": "str", "choices": ["report", "taint", "cordon"], "default": "report"},
     "image": {"type": "str"},
     "hold": {"type": "int", "default": 3},
     "force": {"type": "bool", "default": False},

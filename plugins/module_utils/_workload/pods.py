@@ -14,13 +14,13 @@ from .._nodes import claims as gpu_claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from . import runs
-from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
+from .programs.program import GpuNode, Program
+from .programs.registry import PROGRAMS
 
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
-_CPU_MILLIS: t.Final = 100
 _ENDED: t.Final = ("Succeeded", "Failed")
 
 
@@ -67,22 +67,55 @@ class Mark(t.NamedTuple):
 
 
 def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
-    """Return the pods of a validation, one for each device of each node.
+    """Return the pods of a validation: one for each device of each node, or one with all of them.
 
     The scheduler and the device plugin place them, so nodeName stays empty.
     """
     return [
-        pod(params, {resource: 1}, _name(params, node, resource, index, mark.name), mark, host_of(node))
+        pod(params, devices, _name(params, node, word, index, mark.name), mark, host_of(node), on=facts)
         for node in nodes
-        for resource, number in geometry_of(node, params.resources).items()
-        for index in range(number)
+        for facts, shares in [(facts_of(node, params), _shares(node, params))]
+        for index, (word, devices) in enumerate(shares)
     ]
+
+
+def _shares(node: KubeObject, params: GpuWorkloadParams) -> list[tuple[str, dict[str, int]]]:
+    """Return what each pod on the node requests, with a word for its name.
+
+    A device plugin that shares devices may refuse a pod that requests two of them.
+    """
+    geometry = geometry_of(node, params.resources)
+    if PROGRAMS[params.program.program].spread != "device" and not node_devices.is_shared(node):
+        return [("node", geometry)] if sum(geometry.values()) else []
+    return [(resource, {resource: 1}) for resource, number in geometry.items() for _index in range(number)]
+
+
+def facts_of(node: KubeObject, params: GpuWorkloadParams) -> GpuNode:
+    """Return what a program's script and image depend on. Sources: labels of GPU feature discovery."""
+    found, geometry = labels(node), geometry_of(node, params.resources)
+    major, minor = (found.get(f"nvidia.com/gpu.compute.{part}", "") for part in ("major", "minor"))
+    product = found.get("nvidia.com/gpu.product", "")
+    return GpuNode(
+        product=product,
+        compute=(int(major), int(minor)) if major.isdigit() and minor.isdigit() else None,
+        devices=sum(geometry.values()),
+        mig="-MIG-" in product or any("/mig-" in resource for resource in geometry),
+        arch=found.get("kubernetes.io/arch", "amd64"),
+    )
+
+
+def unfit(node: KubeObject, params: GpuWorkloadParams) -> str:
+    """Return why the program says nothing about the node, empty if it does."""
+    program, facts = PROGRAMS[params.program.program], facts_of(node, params)
+    if program.spread != "device" and not program.takes_shares and node_devices.is_shared(node):
+        return "its GPUs are shared"
+    return program.unfit(params.program, facts)
 
 
 def _name(params: GpuWorkloadParams, node: KubeObject, resource: str, index: int, mark: str) -> str:
     short = re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].lower()).strip("-")
     digest = hashlib.sha256(node["metadata"]["name"].encode()).hexdigest()[:6]
-    return f"{params.benchmark.replace('_', '-')}-{short}-{digest}-{mark}-{index}"
+    return f"{params.program.program.replace('_', '-')}-{short}-{digest}-{mark}-{index}"
 
 
 def pod(
@@ -92,12 +125,15 @@ def pod(
     mark: Mark,
     hostname: str,
     copies: int = 1,
+    on: GpuNode | None = None,
 ) -> KubeObject:
     """Return a pod with these devices for one host.
 
-    copies: number of pods whose cpu and memory it requests.
+    copies: number of pods whose cpu and memory it requests. on: what is known of the node.
     """
-    marks = {**MANAGED_BY, BENCHMARK_LABEL: params.benchmark, RUN_LABEL: mark.name}
+    program = PROGRAMS[params.program.program]
+    marks = {**MANAGED_BY, BENCHMARK_LABEL: params.program.program, RUN_LABEL: mark.name}
+    copies *= sum(devices.values()) if program.spread != "device" and copies == 1 else 1
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -115,47 +151,55 @@ def pod(
             "nodeSelector": {**(params.node_selector or {}), HOSTNAME: hostname},
             "tolerations": merge_tolerations(params.tolerations, [GPU_TOLERATION]),
             "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [_container(params, devices, copies)],
+            "containers": [_container(params, program, devices, copies, on or GpuNode())],
         },
     }
-    return _claiming(made, mark.name) if params.claims else made
+    if program.shared_memory:
+        memory = {"medium": "Memory", "sizeLimit": f"{program.shared_memory}Gi"}
+        made["spec"]["volumes"] = [{"name": "shared-memory", "emptyDir": memory}]
+        made["spec"]["containers"][0]["volumeMounts"] = [{"name": "shared-memory", "mountPath": "/dev/shm"}]
+    return _claiming(made, mark.name, max(1, sum(devices.values()))) if params.claims else made
 
 
-def _container(params: GpuWorkloadParams, devices: t.Mapping[str, int], copies: int) -> dict[str, t.Any]:
-    benchmark = BENCHMARKS[params.benchmark]
-    memory = int(benchmark.memory[:-2])
-    limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}"}
+def _container(
+    params: GpuWorkloadParams, program: Program, devices: t.Mapping[str, int], copies: int, on: GpuNode
+) -> dict[str, t.Any]:
+    settings = params.program
+    limits = {"cpu": f"{round(program.cpu * 1000) * copies}m", "memory": f"{program.memory * copies}Mi"}
     if not params.claims:
         limits |= {key: str(number) for key, number in devices.items()}
-    script = f"{benchmark.script}\ncode=$?\nsleep {params.hold}\nexit $code"
+    script = f"{program.script(settings, on)}\ncode=$?\nsleep {params.hold}\nexit $code"
     # No env: the pod's own NVIDIA_VISIBLE_DEVICES would win over the one that the device plugin sets.
     return {
         "name": "benchmark",
-        "image": params.image or benchmark.image,
+        "image": settings.image or program.image(on),
         "command": ["/bin/sh", "-c", script],
         "resources": {"requests": limits, "limits": limits},
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
 
 
-def _claiming(made: KubeObject, run: str) -> KubeObject:
-    """Return the pod with a claim of its own."""
+def _claiming(made: KubeObject, run: str, number: int) -> KubeObject:
+    """Return the pod with a claim of its own for so many GPUs."""
     (container,) = made["spec"]["containers"]
     container["resources"]["claims"] = [{"name": gpu_claims.CLAIM_NAME}]
     made["spec"]["resourceClaims"] = [
-        {"name": gpu_claims.CLAIM_NAME, "resourceClaimTemplateName": template_name(run)}
+        {"name": gpu_claims.CLAIM_NAME, "resourceClaimTemplateName": template_name(run, number)}
     ]
     return made
 
 
-def template_name(run: str) -> str:
-    """Return the name of the run's ResourceClaimTemplate."""
-    return f"one-gpu-{run}"
+def template_name(run: str, number: int = 1) -> str:
+    """Return the name of the run's ResourceClaimTemplate of so many GPUs."""
+    return f"{'one-gpu' if number == 1 else f'{number}-gpus'}-{run}"
 
 
-def template(params: GpuWorkloadParams, run: str) -> KubeObject:
-    """Return the ResourceClaimTemplate from which each pod of the run gets a claim of one GPU."""
-    return claim_template(template_name(run), params.namespace, {**MANAGED_BY, RUN_LABEL: run})
+def templates(pods: t.Iterable[KubeObject], namespace: str, run: str) -> list[KubeObject]:
+    """Return the ResourceClaimTemplates that the pods of a run name."""
+    names = {one["resourceClaimTemplateName"] for pod in pods for one in pod["spec"].get("resourceClaims", [])}
+    numbers = sorted(1 if name.startswith("one-") else int(name.partition("-")[0]) for name in names)
+    marks = {**MANAGED_BY, RUN_LABEL: run}
+    return [claim_template(template_name(run, number), namespace, marks, number) for number in numbers]
 
 
 def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
@@ -168,15 +212,15 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark)
         for resource, number in geometry_of(node, params.resources).items():
             total[resource] = total.get(resource, 0) + number
     number = max(1, sum(total.values()))
-    name = f"{params.benchmark.replace('_', '-')}-{mark.name}-all"
+    name = f"{params.program.program.replace('_', '-')}-{mark.name}-all"
     one = pod(params, total, name, mark, "any", number)
     if not params.claims:
         return [one]
     return [one, gpu_claims.claim(f"{template_name(mark.name)}-", params.namespace, number)]
 
 
-def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> KubeObject:
-    """Return the ResourceClaimTemplate that gives one GPU to each pod that names it.
+def claim_template(name: str, namespace: str, labels: t.Mapping[str, str], number: int = 1) -> KubeObject:
+    """Return the ResourceClaimTemplate that gives so many GPUs to each pod that names it.
 
     Kubernetes creates the claim, with these labels, together with the pod and deletes it when the pod has
     ended.
@@ -186,5 +230,5 @@ def claim_template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Ku
         "apiVersion": gpu_claims.API_VERSION,
         "kind": "ResourceClaimTemplate",
         "metadata": metadata,
-        "spec": {"metadata": {"labels": dict(labels)}, "spec": gpu_claims.claim_spec(1)},
+        "spec": {"metadata": {"labels": dict(labels)}, "spec": gpu_claims.claim_spec(number)},
     }

@@ -100,7 +100,8 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             for probe in workload_pods.probes(job.turn.params, job.nodes, mark):
                 api.dry_run_create(probe)
         if params.claims:
-            api.create(workload_pods.template(params, mark.name))
+            for template in workload_pods.templates(pods, namespace, mark.name):
+                api.create(template)
         for pod in pods:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
@@ -116,7 +117,7 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             job.turn.error = error
             if error is None:
                 logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
-                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params.benchmark)
+                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params.program)
 
 
 @contextlib.contextmanager
@@ -149,7 +150,8 @@ def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> 
     if params.claims:
         marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
         for mark, pod in sorted(marks.items()):
-            _is_deleted(api, TEMPLATE, workload_pods.template_name(mark), pod)
+            for template in workload_pods.templates(pods, pod["metadata"]["namespace"], mark):
+                _is_deleted(api, TEMPLATE, template["metadata"]["name"], pod)
     return left
 
 

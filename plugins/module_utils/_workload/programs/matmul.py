@@ -152,5 +152,13 @@ def _uuid(uuids: t.Sequence[str], number: int) -> str:
 
 
 PROGRAM: t.Final = Program(
-    "node", image=images.pytorch, script=script, parse=parse, unfit=unfit, cpu=1, memory=8, shared_memory=1
+    "node",
+    image=images.pytorch,
+    script=script,
+    parse=parse,
+    unfit=unfit,
+    cpu=1,
+    memory=8192,
+    shared_memory=1,
+    takes_shares=True,
 )

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
+import zlib
 from dataclasses import dataclass, field
 
 
@@ -14,8 +16,9 @@ class Settings:
 
     image: replaces the program's own. level: of dcgm, 1 to 4. types: of matmul, such as fp16. nodes: how many
     nodes run the program together. seconds: how long it measures, 0 for its default. script, figure, unit,
-    better: of a user's own program; figure is a regular expression with one group, or a JSON path that begins
-    with `$.`. expected: name of a figure -> least (or greatest) good value. tolerance: share, 0.1 is 10 %.
+    better, name: of a user's own program; figure is a regular expression with one group, or a JSON path that
+    begins with `$.`. expected: name of a figure -> least (or greatest) good value. tolerance: share, 0.1 is
+    10 %. variant: of resnet50. model: of vllm.
     """
 
     program: str
@@ -30,6 +33,25 @@ class Settings:
     better: t.Literal["higher", "lower"] = "higher"
     expected: t.Mapping[str, float] = field(default_factory=dict)
     tolerance: float = 0.1
+    variant: str = ""
+    model: str = ""
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return what a validation with these settings proves, in one word without spaces and commas."""
+        more = [*self.types]
+        more += [str(self.level)] if self.program == "dcgm" else []
+        more += [str(self.nodes)] if self.nodes > 1 else []
+        more += [part for part in (self.variant, self.model.replace("/", "-"), self.name) if part]
+        if self.script:
+            more.append(f"{zlib.crc32(f'{self.image} {self.script} {self.figure}'.encode()):08x}")
+        return ":".join([self.program, *(re.sub(r"[\s,:]+", "-", part) for part in more)])
+
+    @classmethod
+    def of(cls, entry: t.Mapping[str, t.Any]) -> t.Self:
+        """Return the settings of an entry as `_pools.programs.read_programs` returns it."""
+        return cls(**{**entry, "types": tuple(entry.get("types") or ())})
 
 
 class GpuNode(t.NamedTuple):
@@ -108,8 +130,9 @@ class Program:
 
     spread: a pod for each device, one with all devices of a node, or one on each of several nodes that work
     together. image, script: of a pod on such a node; the script runs in /bin/sh. parse: reads the pod's log.
-    unfit: why the program cannot say anything about such a node, empty if it can. cpu: cores, memory: GiB of
-    a pod. shared_memory: GiB of /dev/shm, 0 for the runtime's own. lock_memory: whether the pod needs
+    unfit: why the program cannot say anything about such a node, empty if it can. cpu: cores, memory: MiB of
+    a pod. shared_memory: GiB of /dev/shm, 0 for the runtime's own. takes_shares: whether it runs on
+    shares of GPUs too, where its figures are not judged. lock_memory: whether the pod needs
     capability IPC_LOCK, which restricted-v2 refuses.
     """
 
@@ -119,6 +142,7 @@ class Program:
     parse: t.Callable[[str, Settings], Result]
     unfit: t.Callable[[Settings, GpuNode], str] = lambda _settings, _node: ""
     cpu: float = 0.1
-    memory: int = 1
+    memory: int = 1024
     shared_memory: int = 0
+    takes_shares: bool = False
     lock_memory: bool = False

@@ -12,7 +12,7 @@ from ..._nodes import claims as gpu_claims, dra
 from ..._nodes.node import is_ready
 from ..._sharing.claims import Devices
 from .. import pods as workload_pods
-from ..benchmarks.devices import uuids
+from ..programs.devices import uuids
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
 from . import sharing_proof

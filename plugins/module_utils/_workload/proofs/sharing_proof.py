@@ -14,7 +14,7 @@ from ..._core.readiness import Grace, Readiness, pending, ready
 from ..._nodes import devices
 from ..._nodes.node import is_ready
 from .. import judge, pods as workload_pods
-from ..benchmarks.devices import uuids
+from ..programs.devices import uuids
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import has_ended, phase
 

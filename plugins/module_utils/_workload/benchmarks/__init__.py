@@ -1,3 +1,0 @@
-# Copyright: Contributors to the accelerators.openshift collection
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""Benchmarks that validation pods run."""
