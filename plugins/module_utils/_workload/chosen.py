@@ -8,31 +8,51 @@ import contextlib
 import re
 import typing as t
 
+from .._core import references
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
-from . import obstacles
+from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, host_of
 
 # What a remedy of gpu_workload says to set.
 _SETTING: t.Final = re.compile(
     r"(?:gpu_validation_|validate\.)(image|namespace)(?: of the pool in gpu_pools)?"
-    r"(?: \((?:module )?option \w+\))?"
+    r"(?: \(module option \w+\))?"
 )
-_KEYS: t.Final = ("namespace", "image", "benchmark", "claims", "hold", "grace")
+# Option of a validation -> its type in Python, and in words.
+_TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
+    **dict.fromkeys(("namespace", "image", "benchmark"), (str, "text")),
+    "claims": (bool, "true or false"),
+    "hold": (int, "a whole number"),
+    "grace": ((int, float), "a number"),
+}
 _ITS_OWN: t.Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 _CORDON: t.Final = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def check(given: t.Mapping[str, t.Any], variable: str) -> None:
-    """Raise InputError for keys that a validation does not have. variable: of the playbook."""
-    if wrong := sorted(set(given) - set(_KEYS)):
+    """Raise InputError for an unknown option of a validation, a wrong type, or an unknown benchmark.
+
+    Ansible does not check them where a task has them as one mapping. variable: of the playbook.
+    """
+    variable = f"{variable} (module option validation)"
+    if wrong := sorted(set(given) - set(_TYPES)):
         raise InputError(
             "INPUT-OPTION",
             f"validation.{wrong[0]}: is no option of a validation here.",
-            f"Set {variable} (module option validation) with {', '.join(_KEYS)}.",
+            f"Set {variable} with {', '.join(_TYPES)}.",
         )
-    obstacles.check_given(given, "validation", f"{variable} (module option validation)")
+    for key, value in given.items():
+        kinds, what = _TYPES[key]
+        if not isinstance(value, kinds) or (kinds is not bool and isinstance(value, bool)):
+            message = f"validation.{key} is {value!r}, and has to be {what}."
+            raise InputError("INPUT-TYPE", message, f"Set {key} in {variable} to {what}.")
+    references.check(given.get("image"), "validation.image", f"image in {variable}")
+    if given.get("benchmark", "vectoradd") not in BENCHMARKS:
+        message = f"validation.benchmark is {given['benchmark']}, which is no benchmark."
+        known = ", ".join(sorted(BENCHMARKS))
+        raise InputError("INPUT-VALUE", message, f"Set benchmark in {variable} to one of {known}.")
 
 
 @contextlib.contextmanager

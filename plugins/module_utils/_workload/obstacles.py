@@ -14,21 +14,11 @@ from .._core.ownership import owned
 from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.placeholders import is_placeholder
 from . import runs
-from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
 
 # Resource -> who holds it -> how many of it.
 Held = t.Mapping[str, t.Mapping[str, int]]
-
-
-# Option of a validation -> its type in Python, and in words.
-_TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
-    **dict.fromkeys(("namespace", "image", "benchmark"), (str, "text")),
-    "claims": (bool, "true or false"),
-    "hold": (int, "a whole number"),
-    "grace": ((int, float), "a number"),
-}
 
 
 def check(params: GpuWorkloadParams) -> None:
@@ -42,25 +32,6 @@ def check(params: GpuWorkloadParams) -> None:
         )
         remedy = f"Name only {GPU} in resources, or leave claims out."
         raise InputError("INPUT-VALUE", message, remedy)
-
-
-def check_given(given: t.Mapping[str, t.Any], path: str, variable: str) -> None:
-    """Raise InputError for an option of a validation that has the wrong type, or an unknown benchmark.
-
-    Ansible does not check them where a task has them as one mapping. path: of the mapping. variable: of the
-    playbook.
-    """
-    for key, (kinds, what) in _TYPES.items():
-        value = given.get(key)
-        is_wrong = not isinstance(value, kinds) or (kinds is not bool and isinstance(value, bool))
-        if key in given and is_wrong:
-            message = f"{path}.{key} is {value!r}, and has to be {what}."
-            raise InputError("INPUT-TYPE", message, f"Set {key} in {variable} to {what}.")
-    references.check(given.get("image"), f"{path}.image", f"image in {variable}")
-    if given.get("benchmark", "vectoradd") not in BENCHMARKS:
-        message = f"{path}.benchmark is {given['benchmark']}, which is no benchmark."
-        known = ", ".join(sorted(BENCHMARKS))
-        raise InputError("INPUT-VALUE", message, f"Set benchmark in {variable} to one of {known}.")
 
 
 def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotReadyError | None:

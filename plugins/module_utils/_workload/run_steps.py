@@ -15,7 +15,6 @@ from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from . import fingerprints, judge, obstacles, pods as workload_pods, runs
-from .judges import Judges
 from .options import GpuWorkloadParams
 from .turns import Job
 
@@ -106,7 +105,7 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
         names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
-        judges = Judges(names, params.grace, api.clock)
+        judges = judge.Judges(names, params.grace, api.clock)
         try:
             api.wait(queries, judges, "validation")
         except WaitTimeoutError as exc:

@@ -5,18 +5,20 @@
 from __future__ import annotations
 
 import contextlib
-import functools
+import time
 import typing as t
 
-from .._core.errors import ApiError, NotReadyError
+from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, number_of
-from .._core.ownership import POOL, selector
-from .._kube.client import Api
+from .._core.ownership import POOL, pool_label, selector
+from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._kube.session import Change
 from .._nodes import claims as gpu_claims
+from .._nodes.labels import common_selector
 from .._nodes.pool_nodes import check_resources
-from . import arrival_steps, fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
+from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
+from .arrivals import Arrivals
 from .options import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, read_fingerprints, run
 from .turns import Job, Turn
@@ -45,9 +47,55 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
         _validate_each(api, params, each)
         return turns.result(each, params)
     if not api.check_mode:
-        act = functools.partial(_validate_each, api, params)
-        arrival_steps.validate_arrivals(api, params, each, act)
-    return arrival_steps.result(each, params)
+        _validate_arrivals(api, params, each)
+    for turn in each:
+        turn.error = None
+    return turns.result(each, params)
+
+
+def _validate_arrivals(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
+    """Validate the pools that have their devices, again and again while machines are on their way.
+
+    Return when every machine is a Ready node, when one needs another task, or at the deadline. An error of a
+    pool is only a warning: a later task validates the pool again.
+    """
+    joining = params.joining or []
+    arrivals = Arrivals(each, joining, time.time, lambda: time.strftime("%H:%M:%S UTC", time.gmtime()))
+    queries = _queries(params, each, joining)
+    api.wait_wanted = True
+    while not arrivals.is_over:
+        try:
+            api.wait(queries, arrivals, "pools on their way")
+        except WaitTimeoutError as exc:
+            api.warn(f"The next task goes on with the wait: {exc.message}")
+            return
+        if arrivals.arrived:
+            _validate_arrived(api, params, arrivals.arrived)
+            arrivals.leave(arrivals.arrived)
+
+
+def _queries(params: GpuWorkloadParams, each: t.Sequence[Turn], joining: t.Sequence[str]) -> dict[str, Query]:
+    selectors = [turn.params.node_selector or {} for turn in each]
+    nodes = common_selector([*selectors, *map(pool_label, joining)])
+    queries = {
+        "nodes": Query(known("Node"), labels=nodes),
+        "machines": Query(known("Machine"), params.machine_namespace, labels=POOL),
+    }
+    if any(turn.params.claims for turn in each):
+        queries["slices"] = Query(SLICE)
+    return queries
+
+
+def _validate_arrived(api: Api, params: GpuWorkloadParams, arrived: t.Sequence[Turn]) -> None:
+    names = ", ".join(turn.pool for turn in arrived)
+    api.progress(f"pool {names}: has its devices, and is validated while others wait for theirs")
+    try:
+        _validate_each(api, params, arrived)
+    except (ApiError, NotReadyError, WaitTimeoutError) as exc:
+        api.warn(f"Pool {names} was not validated yet: {exc.code}: {exc.message}")
+    for turn in arrived:
+        if turn.error:
+            api.warn(f"Pool {turn.pool} was not validated yet: {turn.error.code}: {turn.error.message}")
 
 
 def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
@@ -125,14 +173,14 @@ def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> No
     for turn in free:
         clean(api, turn.params, turn.left)
     for batch in turns.batches(free, params.max_nodes):
-        _run([job for job in batch if job.turn.error is None], functools.partial(run, api))
+        _run(api, [job for job in batch if job.turn.error is None])
 
 
-def _run(jobs: t.Sequence[Job], act: t.Callable[[t.Sequence[Job]], None]) -> None:
+def _run(api: Api, jobs: t.Sequence[Job]) -> None:
     """Validate the nodes of the jobs together; one after the other if a quota does not take them all."""
     try:
         if jobs:
-            act(jobs)
+            run(api, jobs)
     except NotReadyError as exc:
         if len(jobs) < 2 or exc.code != "QUOTA-TOO-SMALL":
             for job in jobs:
@@ -140,7 +188,7 @@ def _run(jobs: t.Sequence[Job], act: t.Callable[[t.Sequence[Job]], None]) -> Non
             return
         for job in jobs:
             with _noted(job.turn):
-                act([job])
+                run(api, [job])
 
 
 def _remember(api: Api, each: t.Sequence[Turn]) -> None:

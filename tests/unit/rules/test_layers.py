@@ -137,7 +137,6 @@ STEPS = {
     "_upgrade/steps",
     "_upgrade/wave_steps",
     "_upgrade/window_steps",
-    "_workload/arrival_steps",
     "_workload/proofs/claim_proof_steps",
     "_workload/proofs/proof_steps",
     "_workload/removal_steps",

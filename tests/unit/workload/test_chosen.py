@@ -75,8 +75,7 @@ def test_a_failure_names_the_variable_of_the_playbook(said: str) -> None:
 
 
 def test_a_failure_of_the_image_names_the_key() -> None:
-    remedy = "Mirror the image, or set gpu_validation_image (option image)."
     with pytest.raises(NotReadyError) as caught, chosen.remedies("gpu_upgrade_validation"):
-        raise NotReadyError("WORK-IMAGE", "The image cannot be pulled.", remedy)
+        raise NotReadyError("WORK-IMAGE", pod="p", node="n", answer="ErrImagePull")
     wanted = "Mirror the image, or set `image` in gpu_upgrade_validation (module option validation)."
     assert caught.value.remedy == wanted

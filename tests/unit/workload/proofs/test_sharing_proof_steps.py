@@ -27,7 +27,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.o
     ProveParams,
     SharingProofParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.proofs import (
+    proof_steps,
+    steps,
+)
 
 Object = dict[str, t.Any]
 PLACE: t.Final = "gpu-validation"
@@ -258,3 +261,13 @@ def test_an_image_that_no_kubelet_can_parse_is_refused_at_once(more: dict[str, s
     with pytest.raises(InputError) as caught:
         steps.present(t.cast(t.Any, None), given(pools, **more))
     assert (caught.value.code, caught.value.message.split()[0]) == ("INPUT-IMAGE", path)
+
+
+@pytest.mark.parametrize(("check_mode", "proven", "warnings"), [(False, False, 1), (True, None, 0)])
+def test_only_a_run_that_would_have_proven_warns(
+    check_mode: bool, proven: bool | None, warnings: int
+) -> None:
+    api = api_on(FakeServer(), check_mode=check_mode)
+    found = proof_steps.not_proven(api, POOL, "no node is free")
+    assert (found["proven"], found["why"], found["devices"]) == (proven, "no node is free", [])
+    assert len(api.warnings) == warnings
