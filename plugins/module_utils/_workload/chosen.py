@@ -11,9 +11,9 @@ import typing as t
 from .._core import references
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
-from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, host_of
+from .programs.registry import PROGRAMS
 
 # What a remedy of gpu_workload says to set.
 _SETTING: t.Final = re.compile(
@@ -24,6 +24,7 @@ _SETTING: t.Final = re.compile(
 _TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
     **dict.fromkeys(("namespace", "image", "benchmark"), (str, "text")),
     "claims": (bool, "true or false"),
+    "programs": (list, "a list of programs"),
     "hold": (int, "a whole number"),
     "grace": ((int, float), "a number"),
 }
@@ -49,9 +50,9 @@ def check(given: t.Mapping[str, t.Any], variable: str) -> None:
             message = f"validation.{key} is {value!r}, and has to be {what}."
             raise InputError("INPUT-TYPE", message, f"Set {key} in {variable} to {what}.")
     references.check(given.get("image"), "validation.image", f"image in {variable}")
-    if given.get("benchmark", "vectoradd") not in BENCHMARKS:
+    if given.get("benchmark", "vectoradd") not in PROGRAMS:
         message = f"validation.benchmark is {given['benchmark']}, which is no benchmark."
-        known = ", ".join(sorted(BENCHMARKS))
+        known = ", ".join(sorted(PROGRAMS))
         raise InputError("INPUT-VALUE", message, f"Set benchmark in {variable} to one of {known}.")
 
 

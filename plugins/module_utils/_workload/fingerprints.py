@@ -20,9 +20,15 @@ PARTS: t.Final = "accelerators.openshift/parts"
 LARGEST: t.Final = 450 * 1024
 
 
-def fingerprint(node: KubeObject, benchmark: str) -> str:
-    """Return what a validation holds for: the benchmark, the node's boot, driver and geometry."""
-    return f"benchmark={benchmark} {_devices(node)}"
+def fingerprint(node: KubeObject, *programs: str) -> str:
+    """Return what a validation holds for: the programs that passed, the node's boot, driver and geometry."""
+    return f"benchmark={','.join(sorted(programs))} {_devices(node)}"
+
+
+def proven(node: KubeObject, stored: str | None) -> set[str]:
+    """Return the programs that passed on the node as it is now. stored: its fingerprint."""
+    programs, _space, devices = (stored or "").removeprefix("benchmark=").partition(" ")
+    return set(programs.split(",")) if devices == _devices(node) else set()
 
 
 class Memory(t.NamedTuple):
@@ -35,55 +41,59 @@ class Memory(t.NamedTuple):
     maps: dict[str, KubeObject]
 
 
-def read(get: t.Callable[[str], KubeObject | None]) -> Memory:
-    """Return the stored fingerprints. get: returns the ConfigMap with this name, or None."""
-    first = get(NAME)
+def read(get: t.Callable[[str], KubeObject | None], first_name: str = NAME) -> Memory:
+    """Return what is stored by the names of nodes. get: returns the ConfigMap with this name, or None."""
+    first = get(first_name)
     if first is None:
         return Memory({}, {})
-    found = {NAME: first}
-    for name in _names(_parts(first))[1:]:
+    found = {first_name: first}
+    for name in _names(first_name, _parts(first))[1:]:
         if (one := get(name)) is not None:
             found[name] = one
     data = {key: value for one in found.values() for key, value in (one.get("data") or {}).items()}
     return Memory(data, found)
 
 
-def changed(nodes: t.Iterable[KubeObject], benchmark: str, memory: Memory, force: bool) -> list[KubeObject]:
-    """Return the nodes to validate: those whose fingerprint changed, or all with force."""
+def changed(nodes: t.Iterable[KubeObject], program: str, memory: Memory, force: bool) -> list[KubeObject]:
+    """Return the nodes to validate: those on which the program has not passed as they are now, or all."""
     return [
         node
         for node in nodes
-        if force or memory.data.get(node["metadata"]["name"]) != fingerprint(node, benchmark)
+        if force or program not in proven(node, memory.data.get(node["metadata"]["name"]))
     ]
 
 
 def build(
-    params: GpuWorkloadParams,
+    namespace: str,
     memory: Memory,
-    validated: t.Iterable[KubeObject],
+    validated: t.Iterable[tuple[GpuWorkloadParams, t.Iterable[KubeObject]]],
     existing: t.Iterable[KubeObject],
 ) -> list[KubeObject]:
     """Return the ConfigMaps of all fingerprints, in the order in which they are written.
 
-    existing: metadata of the nodes after the validation: the label of the driver can come during it. With
-    claims the driver is that of the slices, which `validated` has in the label's place. Nodes that are gone
-    leave the ConfigMaps; nodes of other pools stay in them. The ConfigMap that says how many there are is
-    written last.
+    validated: the nodes that passed, by the program. existing: metadata of the nodes after the validation:
+    the label of the driver can come during it. With claims the driver is that of the slices, which
+    `validated` has in the label's place. Nodes that are gone leave the ConfigMaps; nodes of other pools stay
+    in them. The ConfigMap that says how many there are is written last.
     """
     now = {node["metadata"]["name"]: node["metadata"] for node in existing}
     data = {name: value for name, value in memory.data.items() if name in now}
-    data |= {
-        name: fingerprint(
-            node if params.claims else {**node, "metadata": now.get(name, node["metadata"])},
-            params.benchmark,
-        )
-        for node in validated
-        for name in [node["metadata"]["name"]]
-    }
-    parts = _parts(memory.maps.get(NAME) or {})
+    for params, nodes in validated:
+        for node in nodes:
+            name = node["metadata"]["name"]
+            labelled = node if params.claims else {**node, "metadata": now.get(name, node["metadata"])}
+            programs = proven(labelled, data.get(name)) | {params.program.label}
+            data[name] = fingerprint(labelled, *programs)
+    return maps(NAME, namespace, data, memory)
+
+
+def maps(first_name: str, namespace: str, data: t.Mapping[str, str], memory: Memory) -> list[KubeObject]:
+    """Return the ConfigMaps that hold the data, in the order in which they are written."""
+    parts = _parts(memory.maps.get(first_name) or {})
     while max(map(_size, shared := _share(data, parts))) > LARGEST:
         parts *= 2
-    made = [_map(params.namespace, name, one) for name, one in zip(_names(parts), shared, strict=True)]
+    names = _names(first_name, parts)
+    made = [_map(namespace, name, one) for name, one in zip(names, shared, strict=True)]
     if parts > 1:
         made[0]["metadata"]["annotations"] = {PARTS: str(parts)}
     return made[::-1]
@@ -121,8 +131,8 @@ def _parts(first: KubeObject) -> int:
     return max(1, int(text)) if text.isdigit() else 1
 
 
-def _names(parts: int) -> list[str]:
-    return [NAME, *(f"{NAME}-{number}" for number in range(1, parts))]
+def _names(first: str, parts: int) -> list[str]:
+    return [first, *(f"{first}-{number}" for number in range(1, parts))]
 
 
 def _devices(node: dict[str, t.Any]) -> str:

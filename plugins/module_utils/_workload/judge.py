@@ -23,6 +23,17 @@ PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
 # A pod's result, as the module returns it.
 PodResult = dict[str, t.Any]
 TAIL: t.Final = 20
+# What CUDA says if the image has no code for the architecture of the GPU.
+NO_KERNEL_IMAGE: t.Final = "no kernel image is available"
+# What the vendor asks for -> the remedy, the gravest last.
+_REPAIR: t.Final = "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`"
+_REMEDIES: t.Final = {
+    "": "",
+    "reset": f"{_REPAIR} to reset the GPU: it drains, reboots and validates the node, and pods there end.",
+    "reboot": f"{_REPAIR}: it drains, reboots and validates the node, and pods there end.",
+    "replace": f"{_REPAIR} once, which ends the pods there; if the fault comes back, have the GPU replaced.",
+}
+_ACTIONS: t.Final = tuple(_REMEDIES)
 
 
 class Judge:
@@ -199,6 +210,8 @@ def pod_result(pod: KubeObject, settings: Settings, log: str) -> PodResult:
         "exit_code": exit_code(pod),
         "passed": phase(pod) == "Succeeded" and parsed.passed,
         "result": parsed.as_result(),
+        "image": (pod["spec"].get("containers") or [{}])[0].get("image", ""),
+        "no_kernel_image": NO_KERNEL_IMAGE in log,
         "log_tail": log.splitlines()[-TAIL:],
     }
 
@@ -216,11 +229,14 @@ def summarize(
     of a node that was due and was left out, by the name of the node.
     """
     waiting, busy = [node["metadata"]["name"] for node in due], busy or {}
+    program = PROGRAMS[params.program.program]
     entries = []
     for node in nodes:
         name, devices = node["metadata"]["name"], geometry_of(node, params.resources)
         pods = ran.get(name, [])
         passed = sum(one["passed"] for one in pods)
+        if program.spread != "device" and not node_devices.is_shared(node):
+            passed *= sum(devices.values())
         entries.append(
             {
                 "name": name,
@@ -253,7 +269,7 @@ def complaints_by_node(
 def complaints(node: KubeObject, results: t.Sequence[PodResult]) -> list[Readiness]:
     """Return what is wrong with a node whose pods have all ended: pods that failed, devices used twice."""
     name = node["metadata"]["name"]
-    parts = [_failure(name, one) for one in results if not one["passed"]]
+    parts = [_failure(name, one) for one in results if not (one["passed"] or one["result"]["not_applicable"])]
     uuids = [uuid for one in results if one["passed"] for uuid in one["result"]["uuids"][:1]]
     twice = sorted({uuid for uuid in uuids if uuids.count(uuid) > 1})
     if twice and not node_devices.is_shared(node):
@@ -263,12 +279,25 @@ def complaints(node: KubeObject, results: t.Sequence[PodResult]) -> list[Readine
 
 
 def _failure(node: str, one: PodResult) -> Readiness:
+    """Return why a pod did not pass: what its program found, else how it ended."""
+    details = tuple(f"{node}/{one['name']}: {line}" for line in one["log_tail"])
+    faults = [found for found in one["result"]["findings"] if found["status"] == "fail"]
+    if one["no_kernel_image"]:
+        text = text_of("WORK-ARCH", node=node, pod=one["name"], image=one["image"])
+        return failed("Image", text.message, code=text.code, remedy=text.remedy, details=details)
+    if faults:
+        first = max(faults, key=lambda found: _ACTIONS.index(found["action"]))
+        words = "; ".join(
+            f"{found['device'] or 'GPU'}: {found['test']}: {found['text']}" for found in faults[:3]
+        )
+        text = text_of("WORK-FAULT", node=node, faults=words)
+        remedy = _REMEDIES[first["action"]].format(node=node) or text.remedy
+        return failed("Fault", text.message, code=text.code, remedy=remedy, details=(words, *details))
     log = "\n".join(one["log_tail"])
     known = recognise(log)
     last = spoken(known, log) if known else telling(log)[0] or "no log"
     ended = f"{_ending(one)} ({known.meaning})" if known else _ending(one)
     text = text_of("WORK-FAILED", node=node, pod=one["name"], ended=ended, last_line=last)
-    details = tuple(f"{node}/{one['name']}: {line}" for line in one["log_tail"])
     remedy = known.advice(text.remedy, node=node, pod=one["name"]) if known else text.remedy
     return failed("Failed", text.message, code=text.code, remedy=remedy, details=details)
 

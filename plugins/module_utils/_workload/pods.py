@@ -134,7 +134,7 @@ def pod(
     program = PROGRAMS[params.program.program]
     marks = {**MANAGED_BY, BENCHMARK_LABEL: params.program.program, RUN_LABEL: mark.name}
     copies *= sum(devices.values()) if program.spread != "device" and copies == 1 else 1
-    made = {
+    made: KubeObject = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
@@ -157,7 +157,9 @@ def pod(
     if program.shared_memory:
         memory = {"medium": "Memory", "sizeLimit": f"{program.shared_memory}Gi"}
         made["spec"]["volumes"] = [{"name": "shared-memory", "emptyDir": memory}]
-        made["spec"]["containers"][0]["volumeMounts"] = [{"name": "shared-memory", "mountPath": "/dev/shm"}]
+        made["spec"]["containers"][0]["volumeMounts"] = [
+            {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108
+        ]
     return _claiming(made, mark.name, max(1, sum(devices.values()))) if params.claims else made
 
 
@@ -196,7 +198,8 @@ def template_name(run: str, number: int = 1) -> str:
 
 def templates(pods: t.Iterable[KubeObject], namespace: str, run: str) -> list[KubeObject]:
     """Return the ResourceClaimTemplates that the pods of a run name."""
-    names = {one["resourceClaimTemplateName"] for pod in pods for one in pod["spec"].get("resourceClaims", [])}
+    claims = [claim for one in pods for claim in one["spec"].get("resourceClaims", [])]
+    names = {one["resourceClaimTemplateName"] for one in claims if "resourceClaimTemplateName" in one}
     numbers = sorted(1 if name.startswith("one-") else int(name.partition("-")[0]) for name in names)
     marks = {**MANAGED_BY, RUN_LABEL: run}
     return [claim_template(template_name(run, number), namespace, marks, number) for number in numbers]

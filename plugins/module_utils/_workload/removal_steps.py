@@ -13,7 +13,7 @@ from .._kube.client import Api
 from .._kube.kinds import KINDS, Kind, known
 from .._nodes.labels import labels
 from .._nodes.taints import matches
-from . import fingerprints, judge, namespace, obstacles, runs, turns
+from . import baselines, fingerprints, judge, namespace, obstacles, runs, turns
 from .fingerprints import Memory
 from .options import GpuWorkloadParams
 from .run_steps import MAP, POD, known_runs, read_fingerprints
@@ -54,12 +54,12 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
         if pod not in living:
             api.delete(POD, name(pod), place, grace=1)
     if others:
-        for one in fingerprints.build(params, remembered, [], others):
+        for one in fingerprints.build(place, remembered, [], others):
             api.apply(one, live=remembered.maps.get(name(one)))
         _forget_proofs(api, params)
         return
     for one in api.list(MAP, place, metadata_only=True):
-        if owned(one) and name(one).startswith((fingerprints.NAME, fingerprints.PROOFS)):
+        if owned(one) and name(one).startswith((fingerprints.NAME, fingerprints.PROOFS, baselines.NAME)):
             api.delete(MAP, name(one), place)
 
 

@@ -14,7 +14,7 @@ from .._core.objects import KubeObject, name, number_of
 from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from . import fingerprints, judge, obstacles, pods as workload_pods, runs
+from . import baselines, fingerprints, judge, obstacles, pods as workload_pods, runs
 from .options import GpuWorkloadParams
 from .turns import Job
 
@@ -28,6 +28,12 @@ TEMPLATE: t.Final = known("ResourceClaimTemplate")
 def read_fingerprints(api: Api, place: str) -> fingerprints.Memory:
     """Return the fingerprints that the namespace holds."""
     return fingerprints.read(lambda object_name: api.get(MAP, object_name, place))
+
+
+def read_baselines(api: Api, place: str) -> baselines.Baselines:
+    """Return the baselines that the namespace holds."""
+    memory = fingerprints.read(lambda object_name: api.get(MAP, object_name, place), baselines.NAME)
+    return baselines.Baselines(memory)
 
 
 def look(

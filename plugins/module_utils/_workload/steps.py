@@ -9,7 +9,7 @@ import time
 import typing as t
 
 from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
-from .._core.objects import KubeObject, number_of
+from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, pool_label, selector
 from .._kube.client import Api, Query
 from .._kube.kinds import known
@@ -17,10 +17,10 @@ from .._kube.session import Change
 from .._nodes import claims as gpu_claims
 from .._nodes.labels import common_selector
 from .._nodes.pool_nodes import check_resources
-from . import fingerprints, judge, namespace, obstacles, pods as workload_pods, turns
+from . import baselines, fingerprints, judge, namespace, obstacles, outcomes, pods as workload_pods, turns
 from .arrivals import Arrivals
 from .options import GpuWorkloadParams
-from .run_steps import SLICE, clean, look, read_fingerprints, run
+from .run_steps import SLICE, clean, look, read_baselines, read_fingerprints, run
 from .turns import Job, Turn
 
 NAMESPACE: t.Final = known("Namespace")
@@ -45,12 +45,12 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
         obstacles.check(turn.params)
     if params.joining is None:
         _validate_each(api, params, each)
-        return turns.result(each, params)
+        return outcomes.result(each, params)
     if not api.check_mode:
         _validate_arrivals(api, params, each)
     for turn in each:
         turn.error = None
-    return turns.result(each, params)
+    return outcomes.result(each, params)
 
 
 def _validate_arrivals(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
@@ -87,7 +87,7 @@ def _queries(params: GpuWorkloadParams, each: t.Sequence[Turn], joining: t.Seque
 
 
 def _validate_arrived(api: Api, params: GpuWorkloadParams, arrived: t.Sequence[Turn]) -> None:
-    names = ", ".join(turn.pool for turn in arrived)
+    names = ", ".join(dict.fromkeys(turn.pool for turn in arrived))
     api.progress(f"pool {names}: has its devices, and is validated while others wait for theirs")
     try:
         _validate_each(api, params, arrived)
@@ -101,15 +101,27 @@ def _validate_arrived(api: Api, params: GpuWorkloadParams, arrived: t.Sequence[T
 def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
     """Validate the pools together. Each of them gets its results or its error."""
     remembered = read_fingerprints(api, params.namespace) if each else fingerprints.Memory({}, {})
-    for turn in each:
-        with _noted(turn):
-            _look(api, turn, remembered)
+    for group in _by_pool(each):
+        with _noted(group[0]):
+            _look(api, group, remembered)
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
         if again := [turn for turn in free if _is_overtaken(api, turn)]:
             _validate(api, params, again)
-        _remember(api, [turn for turn in free if turn.error is None])
+        _remember(api, params, [turn for turn in free if turn.error is None])
+
+
+def _by_pool(each: t.Sequence[Turn]) -> list[list[Turn]]:
+    """Return the turns that have the same nodes together: the programs of one pool."""
+    groups: list[list[Turn]] = []
+    for turn in each:
+        before = groups[-1][-1] if groups else None
+        if before and before.pool == turn.pool and before.params.node_selector == turn.params.node_selector:
+            groups[-1].append(turn)
+        else:
+            groups.append([turn])
+    return groups
 
 
 def _is_overtaken(api: Api, turn: Turn) -> bool:
@@ -137,23 +149,33 @@ def _noted(turn: Turn) -> t.Iterator[None]:
         turn.error = exc
 
 
-def _look(api: Api, turn: Turn, remembered: fingerprints.Memory) -> None:
-    """Find the nodes of a pool, which of them are due, and who holds their devices."""
-    params = turn.params
-    turn.found = nodes(api, params)
-    if problem := obstacles.problem(turn.found, params):
+def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) -> None:
+    """Find the nodes of a pool, which of them are due for which program, and who holds their devices."""
+    first = group[0]
+    params, found = first.params, nodes(api, first.params)
+    if problem := obstacles.problem(found, params):
         if not api.check_mode:
             raise problem
         # Nobody makes the nodes of a pool that has a selector of its own.
         is_made = problem.code != "WORK-NO-NODES" or POOL in (params.node_selector or {})
-        if not (turn.foreseen and is_made):
+        if not (first.foreseen and is_made):
             api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
-        turn.found = []
-    turn.due = fingerprints.changed(turn.found, params.benchmark, remembered, params.force)
-    if not turn.due:
+        found = []
+    for turn in group:
+        turn.found = found
+        reasons = {name(node): workload_pods.unfit(node, turn.params) for node in found}
+        turn.unfit = {node: reason for node, reason in reasons.items() if reason}
+        fit = [node for node in found if name(node) not in turn.unfit]
+        turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.force)
+    due = {name(node): node for turn in group for node in turn.due}
+    if not due:
         return
-    turn.left, turn.busy = look(api, params, turn.due)
-    _refuse_busy(api, turn)
+    left, busy = look(api, params, list(due.values()))
+    for turn in group:
+        names = {name(node) for node in turn.due}
+        turn.left, turn.busy = left, {node: who for node, who in busy.items() if node in names}
+    if warning := obstacles.check_busy(busy, len(due), params.strict):
+        api.warn(warning)
 
 
 def _refuse_busy(api: Api, turn: Turn) -> None:
@@ -191,21 +213,29 @@ def _run(api: Api, jobs: t.Sequence[Job]) -> None:
                 run(api, [job])
 
 
-def _remember(api: Api, each: t.Sequence[Turn]) -> None:
-    """Store the fingerprints of the nodes that passed, and note what is wrong with the others."""
-    existing: list[KubeObject] = []
+def _remember(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
+    """Judge what was measured, store the nodes that passed, and note what is wrong with the others."""
+    measures = any(outcomes.figures_of(turn, node) for turn in each for node in turn.ran)
+    stored = baselines.Baselines(fingerprints.Memory({}, {}))
+    if measures:
+        stored = read_baselines(api, params.namespace)
     for turn in each:
-        wrong = judge.complaints_by_node(turn.free, turn.ran)
-        good = [node for node in turn.free if node["metadata"]["name"] not in wrong]
-        if good:
-            existing = existing or api.list(known("Node"), metadata_only=True)
-            # Another run may have validated other nodes meanwhile.
-            now = read_fingerprints(api, turn.params.namespace)
-            for one in fingerprints.build(turn.params, now, good, existing):
-                api.apply(one, live=now.maps.get(one["metadata"]["name"]))
-        if wrong:
-            parts = [part for found in wrong.values() for part in found]
-            turn.error = judge.failure(parts, {"workload": turn.facts()})
+        outcomes.settle(turn, stored)
+    good = [(turn.params, turn.passed) for turn in each if turn.passed]
+    if good:
+        existing = api.list(known("Node"), metadata_only=True)
+        # Another run may have validated other nodes meanwhile.
+        now = read_fingerprints(api, params.namespace)
+        for turn in each:
+            for node in turn.passed:
+                stored.add(node, turn.params.program, outcomes.figures_of(turn, name(node)))
+        for one in fingerprints.build(params.namespace, now, good, existing):
+            api.apply(one, live=now.maps.get(name(one)))
+        for one in stored.build(params.namespace, {name(node) for node in existing}):
+            api.apply(one, live=stored.memory.maps.get(name(one)))
+    for turn in each:
+        if parts := [part for found in turn.wrong.values() for part in found]:
+            turn.error = judge.failure(parts, {"workload": outcomes.facts_of(turn)})
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:

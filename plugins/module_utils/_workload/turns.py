@@ -8,10 +8,15 @@ import typing as t
 from dataclasses import dataclass, field, replace
 
 from .._core.errors import InputError, NotReadyError
+from .._core.input import Problems
 from .._core.objects import KubeObject
+from .._core.readiness import Readiness
+from .._pools.programs import read_programs
 from . import judge
-from .benchmarks.registry import BENCHMARKS
 from .options import GpuWorkloadParams
+from .programs.program import Settings
+from .programs.registry import PROGRAMS
+from .verdicts import Verdict
 
 # Key of an entry of `pools` -> option of the module that it replaces.
 _KEYS: t.Final = {
@@ -22,28 +27,34 @@ _KEYS: t.Final = {
     "benchmark": "benchmark",
     "image": "image",
     "min_nodes": "min_nodes",
+    "tolerance": "tolerance",
+    "on_failure": "on_failure",
 }
 # Keys of an entry that replace no option.
-_MORE: t.Final = ("pool", "foreseen")
+_MORE: t.Final = ("pool", "foreseen", "programs", "gate")
 
 
 @dataclass
 class Turn:
-    """The validation of one pool.
+    """One program on the nodes of one pool.
 
     pool: its name, empty without `pools`. found: its nodes. due: those that changed since their validation.
-    left: pods of earlier runs on them. busy: who holds devices, by the name of the node. ran: the results of
-    the pods, by the name of the node. error: why the pool is not validated. foreseen: in check mode, whether
-    earlier tasks of the run would bring its nodes or devices.
+    left: pods of earlier runs on them. By the name of the node: unfit, why the program says nothing about it;
+    busy, who holds its devices; ran, the results of its pods; verdicts, on its figures; wrong, what is wrong
+    with it. error: why the pool is not validated. foreseen: in check mode, whether earlier tasks of the run
+    would bring its nodes or devices.
     """
 
     pool: str
     params: GpuWorkloadParams
     found: list[KubeObject] = field(default_factory=list)
     due: list[KubeObject] = field(default_factory=list)
+    unfit: dict[str, str] = field(default_factory=dict)
     left: list[KubeObject] = field(default_factory=list)
     busy: dict[str, str] = field(default_factory=dict)
     ran: dict[str, list[judge.PodResult]] = field(default_factory=dict)
+    verdicts: dict[str, list[Verdict]] = field(default_factory=dict)
+    wrong: dict[str, list[Readiness]] = field(default_factory=dict)
     error: NotReadyError | None = None
     foreseen: bool = False
 
@@ -52,9 +63,12 @@ class Turn:
         """Return the nodes to validate now."""
         return [node for node in self.due if node["metadata"]["name"] not in self.busy]
 
-    def facts(self) -> dict[str, t.Any]:
-        """Return the result of this pool."""
-        return judge.summarize(self.found, self.free, self.ran, self.params, self.busy)
+    @property
+    def passed(self) -> list[KubeObject]:
+        """Return the nodes whose pods ran, and of which nothing is wrong."""
+        if self.error is not None:
+            return []
+        return [node for node in self.free if node["metadata"]["name"] not in self.wrong]
 
 
 class Job(t.NamedTuple):
@@ -65,13 +79,30 @@ class Job(t.NamedTuple):
 
 
 def begin(params: GpuWorkloadParams) -> list[Turn]:
-    """Return a turn for each pool, or one for the whole task. Raise InputError for a wrong pool."""
+    """Return a turn for each program of each pool, or of the whole task. Raise InputError for wrong input."""
     if params.pools is None:
-        return [Turn("", params)]
-    return [_of_pool(params, entry, f"pools[{index}]") for index, entry in enumerate(params.pools)]
+        return _of_programs("", params, params.programs, "", False)
+    return [
+        turn
+        for index, entry in enumerate(params.pools)
+        for turn in _of_pool(params, entry, f"pools[{index}]")
+    ]
 
 
-def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str) -> Turn:
+def _of_programs(
+    pool: str, params: GpuWorkloadParams, programs: list[t.Any] | None, path: str, foreseen: bool
+) -> list[Turn]:
+    if programs is None:
+        return [Turn(pool, params, foreseen=foreseen)]
+    problems = Problems()
+    entries = read_programs(programs, f"{path}.programs".lstrip("."), problems)
+    problems.raise_if_any()
+    settings = [Settings.of({"tolerance": params.tolerance, **entry}) for entry in entries]
+    each = [replace(params, benchmark=one.program, settings=one) for one in settings]
+    return [Turn(pool, own, foreseen=foreseen) for own in each]
+
+
+def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str) -> list[Turn]:
     if not isinstance(entry.get("node_selector"), dict) or not entry["node_selector"]:
         remedy = f"Set {path}.node_selector, such as {{accelerators.openshift/pool: training}}."
         raise InputError("INPUT-REQUIRED", f"{path}.node_selector is missing.", remedy)
@@ -79,12 +110,12 @@ def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str)
         remedy = f"Use {', '.join([*_MORE, *_KEYS])}."
         raise InputError("INPUT-OPTION", f"{path}.{wrong[0]} is no key of a pool.", remedy)
     own = {option: entry[key] for key, option in _KEYS.items() if entry.get(key) is not None}
-    if own.get("benchmark", "vectoradd") not in BENCHMARKS:
-        remedy = f"Use one of {', '.join(sorted(BENCHMARKS))}."
+    if own.get("benchmark", "vectoradd") not in PROGRAMS:
+        remedy = f"Use one of {', '.join(sorted(PROGRAMS))}."
         raise InputError("INPUT-VALUE", f"{path}.benchmark is {own['benchmark']}.", remedy)
     own["image"] = own.get("image") or params.image
     name, options = str(entry.get("pool") or path), replace(params, **own)
-    return Turn(name, options, foreseen=bool(entry.get("foreseen")))
+    return _of_programs(name, options, entry.get("programs"), path, bool(entry.get("foreseen")))
 
 
 def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:
@@ -103,27 +134,3 @@ def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:
             names.add(name)
     if batch:
         yield batch
-
-
-def result(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:
-    """Return the module's result. Raise the first pool's error, with those of the others as evidence."""
-    whole = _merged(turns, params) if params.pools is not None else turns[0].facts()
-    failures = [(turn.pool, turn.error) for turn in turns if turn.error]
-    if not failures:
-        return {"workload": whole}
-    (pool, error), *more = failures
-    if len(turns) > 1:
-        error.message = f"Pool {pool}: {error.message}"
-        error.evidence += [f"pool {other}: {one.code}: {one.message}" for other, one in more]
-        error.facts |= {"workload": whole, "failed_pools": [pool for pool, _error in failures]}
-    raise error
-
-
-def _merged(turns: t.Sequence[Turn], params: GpuWorkloadParams) -> dict[str, t.Any]:
-    found = [(turn, turn.facts()) for turn in turns]
-    return {
-        "namespace": params.namespace,
-        "benchmark": ", ".join(sorted({turn.params.benchmark for turn in turns})),
-        "due": [name for _turn, facts in found for name in facts["due"]],
-        "nodes": [{**node, "pool": turn.pool} for turn, facts in found for node in facts["nodes"]],
-    }

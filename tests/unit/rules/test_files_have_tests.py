@@ -52,10 +52,10 @@ WITH_THEIR_PACKAGE = {
     "_stack/kmm/node",
     "_stack/nicclusterpolicy/node",
     "_stack/operands",
-    "_workload/benchmarks/devices",
-    "_workload/benchmarks/matmul",
-    "_workload/benchmarks/nvidia_smi",
-    "_workload/benchmarks/vectoradd",
+    "_workload/programs/devices",
+    "_workload/programs/matmul",
+    "_workload/programs/nvidia_smi",
+    "_workload/programs/vectoradd",
     "_workload/options",
 }
 # Small nouns that the tests of another package run: the first one that needs them.

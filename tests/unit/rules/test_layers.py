@@ -50,7 +50,7 @@ ORDER = (
     "_drift",
     "_quota",
     "_queue",
-    "_workload/benchmarks",
+    "_workload/programs",
     "_workload",
     "_workload/proofs",
     "_upgrade/jobs",
@@ -59,7 +59,7 @@ ORDER = (
     "_awx",
 )
 # A registry stands above what it lists: it may import every folder of its package.
-REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
+REGISTRIES = {"_stack/backend", "_workload/programs/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {

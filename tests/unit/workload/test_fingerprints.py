@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.fingerprints import Memory
 
 EMPTY: t.Final = Memory({}, {})
+PLACE = "gpu-validation"
 
 
 def stored(maps: list[KubeObject]) -> Memory:
@@ -22,7 +23,7 @@ def stored(maps: list[KubeObject]) -> Memory:
 
 def test_only_changed_nodes_are_due() -> None:
     nodes = [node(), node("gpu-1")]
-    memory = stored(fingerprints.build(params(), EMPTY, nodes, nodes))
+    memory = stored(fingerprints.build(PLACE, EMPTY, [(params(), nodes)], nodes))
     assert fingerprints.changed(nodes, "vectoradd", memory, False) == []
     assert fingerprints.changed(nodes, "vectoradd", memory, True) == nodes
     assert fingerprints.changed(nodes, "matmul", memory, False) == nodes
@@ -40,7 +41,7 @@ def test_only_changed_nodes_are_due() -> None:
 
 def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
     before = Memory({"gone": "x", "other": "y"}, {})
-    (memory,) = fingerprints.build(params(), before, [node()], [node(), node("other")])
+    (memory,) = fingerprints.build(PLACE, before, [(params(), [node()])], [node(), node("other")])
     assert list(memory["data"]) == ["gpu-0", "other"]
     assert memory["data"]["other"] == "y"
     assert memory["data"]["gpu-0"] == "benchmark=vectoradd boot=b1 driver=595.91.07 geometry=nvidia.com/gpu=2"
@@ -49,20 +50,20 @@ def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
 
 def test_with_claims_the_driver_is_that_of_the_slices_whatever_labels_the_node_has_now() -> None:
     offered = gpu_claims.offering(node(), SLICES)
-    memory = stored(fingerprints.build(params(claims=True), EMPTY, [offered], [node()]))
+    memory = stored(fingerprints.build(PLACE, EMPTY, [(params(claims=True), [offered])], [node()]))
     assert fingerprints.changed([offered], "vectoradd", memory, False) == []
 
 
 def test_the_fingerprints_of_thousands_of_nodes_are_in_several_config_maps() -> None:
     nodes = [node(f"ip-10-0-{number}.eu-central-1.compute.internal") for number in range(9000)]
-    maps = fingerprints.build(params(), EMPTY, nodes, nodes)
+    maps = fingerprints.build(PLACE, EMPTY, [(params(), nodes)], nodes)
     assert len(maps) > 1
     assert all(len(json.dumps(one)) < 900 * 1024 for one in maps)
     assert maps[-1]["metadata"]["name"] == fingerprints.NAME, "it says how many there are"
     assert fingerprints.changed(nodes, "vectoradd", stored(maps), False) == []
-    again = fingerprints.build(params(), stored(maps), nodes[:1], nodes)
+    again = fingerprints.build(PLACE, stored(maps), [(params(), nodes[:1])], nodes)
     assert again == maps, "a node stays where it is"
-    fewer = fingerprints.build(params(), stored(maps), [], nodes[:1])
+    fewer = fingerprints.build(PLACE, stored(maps), [(params(), [])], nodes[:1])
     assert [len(one["data"]) for one in fewer].count(1) == 1
 
 

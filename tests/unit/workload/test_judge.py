@@ -11,6 +11,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.program import (
+    Settings,
+)
 
 
 def judged(pods: list[KubeObject], wanted: int, after: float = 0.0) -> Readiness:
@@ -108,7 +111,7 @@ PASSED = (
 
 
 def results(*logs: tuple[KubeObject, str]) -> list[KubeObject]:
-    return [judge.pod_result(pod, "vectoradd", log) for pod, log in logs]
+    return [judge.pod_result(pod, Settings("vectoradd"), log) for pod, log in logs]
 
 
 def test_distinct_devices_are_proof() -> None:
@@ -167,7 +170,7 @@ def test_a_node_that_did_not_run_counts_with_what_it_offers() -> None:
 
 def test_results_belong_to_their_node() -> None:
     pods, logs = [ended(), ended("q", host="host-gpu-1")], [PASSED.format(uuid="a"), PASSED.format(uuid="b")]
-    found = judge.by_node([node(), node("gpu-1")], pods, logs, "vectoradd")
+    found = judge.by_node([node(), node("gpu-1")], pods, logs, Settings("vectoradd"))
     assert [(name, [one["name"] for one in entries]) for name, entries in found.items()] == [
         ("gpu-0", ["p"]),
         ("gpu-1", ["q"]),

@@ -8,8 +8,9 @@ from unit.workload.builders import MARK, SLICES, node, params
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as gpu_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs import images
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.registry import (
+    PROGRAMS,
 )
 
 
@@ -51,7 +52,7 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
         "capabilities": {"drop": ["ALL"]},
     }
     assert container["resources"]["requests"] == container["resources"]["limits"]
-    assert container["image"] == BENCHMARKS["vectoradd"].image
+    assert container["image"] == images.SAMPLES
     assert spec["tolerations"] == [
         {"key": "team", "operator": "Exists"},
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
@@ -60,7 +61,7 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
     assert pod["metadata"]["labels"]["accelerators.openshift/benchmark"] == "vectoradd"
 
 
-@pytest.mark.parametrize("benchmark", sorted(BENCHMARKS))
+@pytest.mark.parametrize("benchmark", sorted(PROGRAMS))
 @pytest.mark.parametrize("claims", [False, True])
 def test_no_variable_of_a_pod_overrides_the_devices_that_it_was_given(benchmark: str, claims: bool) -> None:
     found = [gpu_claims.offering(node(), SLICES)] if claims else [node()]
@@ -97,7 +98,7 @@ def test_a_pod_that_claims_requests_no_device() -> None:
     )
     assert container["resources"]["claims"] == [{"name": "gpu"}]
     assert "env" not in container
-    template = workload_pods.template(asked, MARK.name)
+    template = workload_pods.templates([pod], asked.namespace, MARK.name)[0]
     assert pod["spec"]["resourceClaims"] == [
         {"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}
     ]

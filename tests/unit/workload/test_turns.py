@@ -15,9 +15,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps, turns
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
-)
 
 POOLS: t.Final = [
     {"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}},
@@ -76,7 +73,7 @@ def test_a_pool_has_its_own_image_or_that_of_the_task(of_task: str | None) -> No
     validate(world, image=of_task)
     images = {pod["spec"]["nodeSelector"]["pool"]: pod["spec"]["containers"][0]["image"] for pod in seen}
     assert images["b"] == "mirror/cuda"
-    assert images["a"] == (of_task or BENCHMARKS["vectoradd"].image)
+    assert images["a"] == (of_task or images.SAMPLES)
 
 
 @pytest.mark.parametrize(("fails", "good"), [("a", ["other-0"]), ("b", ["gpu-0", "gpu-1"])])

@@ -10,6 +10,20 @@ from .code import Code
 
 CODES: t.Final = (
     Code(
+        "WORK-ARCH",
+        "Node {node}: image {image} of pod {pod} has no code for the architecture of the GPU.",
+        "Set `image` of the program in `validate.programs` of the pool in `gpu_pools` to an image for this "
+        "GPU: one with CUDA 12 for Volta and older, with CUDA 12.8 or newer for Blackwell.",
+    ),
+    Code(
+        "WORK-BASELINE",
+        "Node {node}: {program} measured {figure} on {device}. Its own baseline allows {limit}: the node "
+        "became slower.{reasons}",
+        "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines and throttling. If the new "
+        "figures are right, `oc delete configmap gpu-validation-baselines -n gpu-validation` lets the "
+        "baselines of all nodes begin anew.",
+    ),
+    Code(
         "WORK-BUSY",
         "Other pods hold devices that the validation needs: {holders}.",
         "Wait for those pods, or set `gpu_validation_strict: false` (module option `strict`) to validate "
@@ -33,6 +47,11 @@ CODES: t.Final = (
         "pod's log.",
     ),
     Code(
+        "WORK-FAULT",
+        "Node {node}: {faults}",
+        "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines of the GPU.",
+    ),
+    Code(
         "WORK-GONE",
         "{number} gone before the result was read: {names}.",
         "Run the playbook again when no other run validates these nodes: `ansible-playbook "
@@ -44,6 +63,13 @@ CODES: t.Final = (
         "Mirror the image, or set `gpu_validation_image` (module option `image`).",
     ),
     Code(
+        "WORK-LOW",
+        "Node {node}: {program} measured {figure} on {device}, and a good one measures at least "
+        "{limit}.{reasons}",
+        "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines and throttling; set `expected` "
+        "of the program in `validate.programs` of the pool in `gpu_pools` if this figure is good here.",
+    ),
+    Code(
         "WORK-NO-ACCOUNT",
         "The service account default does not exist yet.",
         "Run `oc get clusteroperator kube-controller-manager`.",
@@ -53,6 +79,13 @@ CODES: t.Final = (
         "{selector} selects {number} of {wanted}, so nothing can be validated.",
         "Run `oc get nodes -l {selector}`, and create the nodes of the pool first with `ansible-playbook "
         "playbooks/enable_gpus.yml -e @FILE`.",
+    ),
+    Code(
+        "WORK-PEER",
+        "Node {node}: {program} measured {figure} on {device}, and the others of {pool} measure {limit} "
+        "(median).{reasons}",
+        "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines and throttling; set "
+        "`validate.tolerance` of the pool in `gpu_pools` if devices of the pool may differ more.",
     ),
     Code(
         "WORK-RUNNING",

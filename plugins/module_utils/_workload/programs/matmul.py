@@ -131,13 +131,9 @@ def parse(log: str, settings: Settings) -> Result:
     wanted = set(settings.types) or {figure.name for figure in figures}
     missing = [uuid for uuid in uuids if {one.name for one in figures if one.device == uuid} < wanted]
     wrong = [line for line in lines if line["finite"] != "true"]
-    findings = [
-        *(
-            Finding("matmul", "fail", "a product has values that are not finite", _uuid(uuids, int(line["gpu"])))
-            for line in wrong
-        ),
-        *(Finding("matmul", "fail", "it measured nothing", uuid) for uuid in missing if not wrong),
-    ]
+    texts = {_uuid(uuids, int(line["gpu"])): "a product has values that are not finite" for line in wrong}
+    texts = texts or dict.fromkeys(missing, "it measured nothing")
+    findings = [Finding("matmul", "fail", text, uuid) for uuid, text in texts.items()]
     return Result(
         passed=bool(figures) and bool(uuids) and not findings,
         uuids=uuids,

@@ -12,9 +12,9 @@ from ..._nodes import claims as gpu_claims, dra
 from ..._nodes.node import is_ready
 from ..._sharing.claims import Devices
 from .. import pods as workload_pods
-from ..programs.devices import uuids
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
+from ..programs.devices import uuids
 from . import sharing_proof
 from .sharing_proof import Stop
 

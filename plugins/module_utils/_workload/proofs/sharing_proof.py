@@ -14,9 +14,9 @@ from ..._core.readiness import Grace, Readiness, pending, ready
 from ..._nodes import devices
 from ..._nodes.node import is_ready
 from .. import judge, pods as workload_pods
-from ..programs.devices import uuids
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import has_ended, phase
+from ..programs.devices import uuids
 
 APART, DEVICE, MORE = "WORK-SHARE-APART", "WORK-SHARE-DEVICE", "WORK-SHARE-MORE"
 # Why the node or the cluster ends a pod that did nothing wrong.

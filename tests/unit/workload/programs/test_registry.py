@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.program import (
+    GpuNode,
+    Settings,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.registry import (
+    PROGRAMS,
 )
 
 LIST = "GPU 0: Tesla V100-SXM2-16GB (UUID: GPU-6c1440da-b4a3-51b0-929a-330ae814498b)\n"
@@ -32,14 +36,18 @@ SMI = """\
 +-------------------------------+----------------------+----------------------+
 """
 MATMUL = (
-    "matmul device=NVIDIA-H200 size=8192 dtype=float16 rounds=50 seconds=0.081 tflops=678.9 finite=true\n"
+    "matmul gpu=0 type=fp16 size=8192 windows=20 seconds=10.2 median=678.9 least=660.1 greatest=680.0 "
+    "finite=true\n"
 )
 
 
 def test_vectoradd() -> None:
-    found = BENCHMARKS["vectoradd"].parse(LIST + VECTOR_ADD)
+    found = PROGRAMS["vectoradd"].parse(LIST + VECTOR_ADD, Settings("vectoradd")).as_result()
     assert found == {
         "passed": True,
+        "figures": [],
+        "findings": [],
+        "not_applicable": "",
         "elements": 50000,
         "blocks": 196,
         "threads": 256,
@@ -57,11 +65,11 @@ def test_vectoradd() -> None:
     ],
 )
 def test_vectoradd_that_did_not_pass(log: str) -> None:
-    assert BENCHMARKS["vectoradd"].parse(log)["passed"] is False
+    assert PROGRAMS["vectoradd"].parse(log, Settings("vectoradd")).passed is False
 
 
 def test_nvidia_smi() -> None:
-    found = BENCHMARKS["nvidia_smi"].parse(LIST + SMI)
+    found = PROGRAMS["nvidia_smi"].parse(LIST + SMI, Settings("nvidia_smi")).as_result()
     assert (found["passed"], found["driver_version"], found["cuda_version"], found["products"]) == (
         True,
         "430.26",
@@ -72,21 +80,13 @@ def test_nvidia_smi() -> None:
 
 def test_nvidia_smi_without_a_device() -> None:
     assert (
-        BENCHMARKS["nvidia_smi"].parse(
-            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
-        )["passed"]
+        PROGRAMS["nvidia_smi"]
+        .parse(
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+            Settings("nvidia_smi"),
+        )
+        .passed
         is False
-    )
-
-
-def test_matmul() -> None:
-    found = BENCHMARKS["matmul"].parse(LIST + MATMUL)
-    assert (found["passed"], found["device"], found["size"], found["tflops"], found["seconds"]) == (
-        True,
-        "NVIDIA-H200",
-        8192,
-        678.9,
-        0.081,
     )
 
 
@@ -94,13 +94,13 @@ def test_matmul() -> None:
     "log",
     [
         "",
-        MATMUL.replace("finite=true", "finite=false"),
-        MATMUL.replace("678.9", "0.0"),
+        LIST + MATMUL.replace("finite=true", "finite=false"),
+        LIST + MATMUL.replace("median=678.9", "median=0.0"),
         "Traceback (most recent call last):",
     ],
 )
 def test_matmul_that_did_not_pass(log: str) -> None:
-    assert BENCHMARKS["matmul"].parse(log)["passed"] is False
+    assert PROGRAMS["matmul"].parse(log, Settings("matmul")).passed is False
 
 
 def test_mig_devices_count_instead_of_their_gpu() -> None:
@@ -111,9 +111,9 @@ def test_mig_devices_count_instead_of_their_gpu() -> None:
     assert devices.uuids("no device") == []
 
 
-@pytest.mark.parametrize("name", sorted(BENCHMARKS))
-def test_every_benchmark_lists_its_devices_and_has_a_full_image(name: str) -> None:
-    benchmark = BENCHMARKS[name]
-    assert benchmark.script.startswith("nvidia-smi -L\n")
-    assert benchmark.image.count("/") >= 2
-    assert ":" in benchmark.image
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
+def test_every_program_lists_its_devices_and_has_a_full_image(name: str) -> None:
+    program, node = PROGRAMS[name], GpuNode("Tesla-T4", (7, 5))
+    assert program.script(Settings(name), node).startswith("nvidia-smi -L\n")
+    assert program.image(node).count("/") >= 2
+    assert ":" in program.image(node)
