@@ -11,13 +11,13 @@ from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import MANAGED_BY
 from ..._core.readiness import Readiness, pending, ready
 from ..._nodes import devices, drain
-from ..._nodes.labels import labels
+from ..._nodes.node import is_ready
 from ..._nodes.taints import merge_tolerations
 from ..options import PreemptionProofParams
+from ..pods import HOSTNAME, host_of
 
 LABEL: t.Final = "accelerators.openshift/preemption-proof"
 LOW, KEPT, HIGH = "low", "kept", "high"
-HOSTNAME: t.Final = "kubernetes.io/hostname"
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"
 
 
@@ -38,7 +38,7 @@ def find_place(
     """
     why = "no node of the pool is ready and schedulable"
     for node in sorted(nodes, key=name):
-        if (node.get("spec") or {}).get("unschedulable") or not _is_ready(node):
+        if (node.get("spec") or {}).get("unschedulable") or not is_ready(node):
             continue
         there = [pod for pod in pods if drain.node_of(pod) == name(node) and not drain.is_ended(pod)]
         free = devices.offered(node, resource) - sum(held(pod, resource) for pod in there)
@@ -47,13 +47,8 @@ def find_place(
         elif free < 2:
             why = f"node {name(node)} has {free} of the 2 free {resource} that the proof needs"
         else:
-            return Place(name(node), labels(node).get(HOSTNAME) or name(node), free)
+            return Place(name(node), host_of(node), free)
     return why
-
-
-def _is_ready(node: KubeObject) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or []
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def held(pod: KubeObject, resource: str) -> int:
