@@ -73,7 +73,7 @@ def test_a_pool_has_its_own_image_or_that_of_the_task(of_task: str | None) -> No
     validate(world, image=of_task)
     images = {pod["spec"]["nodeSelector"]["pool"]: pod["spec"]["containers"][0]["image"] for pod in seen}
     assert images["b"] == "mirror/cuda"
-    assert images["a"] == (of_task or images.SAMPLES)
+    assert images["a"] == (of_task or SAMPLES)
 
 
 @pytest.mark.parametrize(("fails", "good"), [("a", ["other-0"]), ("b", ["gpu-0", "gpu-1"])])
