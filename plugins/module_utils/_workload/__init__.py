@@ -1,3 +1,3 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Validation workloads: pods, verdicts and benchmarks."""
+"""Validation workloads: programs, pods and verdicts."""

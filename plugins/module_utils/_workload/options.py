@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from dataclasses import dataclass, fields
 
+from .._pools.programs import OWN, PROGRAMS
 from .programs.program import Settings
-from .programs.registry import PROGRAMS
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class GpuWorkloadParams:
     """The options of gpu_workload.
 
     resources: number of devices of each resource. hold, grace: seconds. programs: as a user writes them.
-    expectations: product -> program -> figure -> number. settings: of the program that a turn runs.
+    expectations: product -> program -> figure -> number.
     """
 
     namespace: str
@@ -61,7 +62,18 @@ class GpuWorkloadParams:
     tolerations: list[dict[str, t.Any]]
     resources: dict[str, t.Any] | None
     claims: bool
-    benchmark: str
+    benchmark: t.Literal[
+        "dcgm",
+        "gpu_burn",
+        "matmul",
+        "nccl",
+        "nvbandwidth",
+        "nvidia_smi",
+        "resnet50",
+        "trtexec",
+        "vectoradd",
+        "vllm",
+    ]
     programs: list[t.Any] | None
     expectations: dict[str, t.Any] | None
     tolerance: float
@@ -80,12 +92,13 @@ class GpuWorkloadParams:
     wait_timeout: int
     wait: bool = True
     state: t.Literal["present", "absent"] = "present"
-    settings: Settings | None = None
 
-    @property
+    @functools.cached_property
     def program(self) -> Settings:
-        """Return the settings of the program to run."""
-        return self.settings or Settings(self.benchmark, self.image or "", tolerance=self.tolerance)
+        """Return the settings of the program to run; a turn has one."""
+        if self.programs:
+            return Settings.of({"tolerance": self.tolerance, **self.programs[0]})
+        return Settings(self.benchmark, self.image or "", tolerance=self.tolerance)
 
     @classmethod
     def of(cls, given: t.Mapping[str, t.Any]) -> t.Self:
@@ -125,7 +138,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "resources": {"type": "dict"},
     "claims": {"type": "bool", "default": False},
-    "benchmark": {"type": "str", "choices": sorted(PROGRAMS), "default": "vectoradd"},
+    "benchmark": {"type": "str", "choices": sorted(set(PROGRAMS) - {OWN}), "default": "vectoradd"},
     "programs": {"type": "list", "elements": "raw"},
     "expectations": {"type": "dict"},
     "tolerance": {"type": "float", "default": 0.1},

@@ -14,7 +14,6 @@ from .._core.readiness import Readiness
 from .._pools.programs import read_programs
 from . import judge
 from .options import GpuWorkloadParams
-from .programs.program import Settings
 from .programs.registry import PROGRAMS
 from .verdicts import Verdict
 
@@ -97,8 +96,7 @@ def _of_programs(
     problems = Problems()
     entries = read_programs(programs, f"{path}.programs".lstrip("."), problems)
     problems.raise_if_any()
-    settings = [Settings.of({"tolerance": params.tolerance, **entry}) for entry in entries]
-    each = [replace(params, benchmark=one.program, settings=one) for one in settings]
+    each = [replace(params, benchmark=entry["program"], programs=[entry]) for entry in entries]
     return [Turn(pool, own, foreseen=foreseen) for own in each]
 
 

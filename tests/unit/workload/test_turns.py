@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps, turns
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.images import SAMPLES
 
 POOLS: t.Final = [
     {"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}},

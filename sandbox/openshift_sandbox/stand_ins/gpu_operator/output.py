@@ -25,8 +25,6 @@ CUDA_FAILURE: t.Final = "Failed to allocate device vector A (error code system n
 DRIVER_FAILURE: t.Final = (
     "FATAL: failed to install elfutils-libel-devel. RHEL entitlement may be improperly deployed."
 )
-SIZE: t.Final = 8192
-ROUNDS: t.Final = 50
 
 
 def device_uuid(node: str, index: int) -> str:
@@ -71,18 +69,6 @@ def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> li
             "  Default |"
         )
     return [*lines, edge]
-
-
-def matmul(gpu: Gpu) -> list[str]:
-    """Return the output of the matrix multiplication."""
-    seconds = 2 * SIZE**3 * ROUNDS / gpu.fp16_tflops / 1e12
-    name = gpu.name.replace(" ", "-")
-    return [
-        (
-            f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} "
-            f"tflops={gpu.fp16_tflops:.1f} finite=true"
-        )
-    ]
 
 
 def driver_log(version: str, kernel: str) -> list[str]:

@@ -17,7 +17,7 @@ from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import place
-from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
+from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output, programs
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
 from openshift_sandbox.stand_ins.gpu_operator.node import plugins
@@ -76,19 +76,21 @@ def output(
 ) -> list[str]:
     """Return what a program prints; `parts` are its MIG devices."""
     listed = gpu_output.device_list(gpu, node, devices, parts)
-    if what == "matmul":
-        return [*listed, *gpu_output.matmul(gpu)]
     if what == "nvidia_smi":
         return [*listed, *gpu_output.nvidia_smi(gpu, devices, driver, CUDA)]
     return [*listed, *(gpu_output.VECTOR_ADD if what == "vectoradd" else ())]
 
 
-def sleeps(pod: Object) -> bool:
-    """Return True if a container of the pod sleeps for longer than a minute after its program."""
-    words = " ".join(
+def script(pod: Object) -> str:
+    """Return what the containers of the pod run."""
+    return " ".join(
         " ".join([*one.get("command", []), *one.get("args", [])]) for one in pod["spec"]["containers"]
     )
-    return any(float(found) > LONG for found in re.findall(r"\bsleep (\d+(?:\.\d+)?)", words))
+
+
+def sleeps(pod: Object) -> bool:
+    """Return True if a container of the pod sleeps for longer than a minute after its program."""
+    return any(float(found) > LONG for found in re.findall(r"\bsleep (\d+(?:\.\d+)?)", script(pod)))
 
 
 def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
@@ -168,7 +170,9 @@ class GpuWorkloads(Reconciler):
         devices = list(dict.fromkeys(int(one.partition(":")[0]) for one in given))
         parts = [one for one in given if ":" in one]
         trouble = cluster.trouble("cuda_fails", **place(node), version=driver)
+        where = programs.Place(cluster, node, gpu, devices, parts, script(pod))
         lines = output(program(pod), gpu, name, devices, driver, parts)
+        lines += programs.output(program(pod), where)
         if trouble:
             text = trouble.get("text", gpu_output.CUDA_FAILURE)
             lines = [*gpu_output.device_list(gpu, name, devices, parts), *text.splitlines()]
