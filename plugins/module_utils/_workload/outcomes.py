@@ -12,6 +12,7 @@ from .._core.readiness import Readiness, failed
 from .._nodes import devices as node_devices
 from . import baselines, judge
 from .expectations import expected, has_table
+from .groups import grouped, suspects
 from .options import GpuWorkloadParams
 from .programs.program import Figure
 from .turns import Turn
@@ -28,7 +29,11 @@ _NOT_RUN: t.Final = {
 
 
 def settle(turn: Turn, stored: baselines.Baselines) -> None:
-    """Judge the figures of a turn whose pods have ended, and note what is wrong with which node."""
+    """Judge the figures of a turn whose pods have ended, and note what is wrong with which node.
+
+    Of nodes that ran a program together only the first one has the figures.
+    """
+    turn.verdicts, turn.wrong = {}, {}
     readings = [reading for node in turn.free for reading in _readings(node, turn, stored)]
     for verdict in judge_readings(readings, turn.params.program.tolerance):
         turn.verdicts.setdefault(verdict.reading.node, []).append(verdict)
@@ -48,6 +53,26 @@ def _readings(node: KubeObject, turn: Turn, stored: baselines.Baselines) -> t.It
         before = stored.figure(node, turn.params.program, figure) if is_judged else None
         if is_judged:
             yield Reading(name(node), figure, wanted, before)
+
+
+def settle_groups(turn: Turn) -> None:
+    """Sort the groups of a turn's attempt into slow and good ones; the slow nodes are known after both."""
+    for group in grouped([name(node) for node in turn.free], turn.params.program.nodes, turn.attempt):
+        (turn.slow if any(node in turn.wrong for node in group) else turn.good).append(tuple(group))
+    if parts := [part for found in turn.wrong.values() for part in found]:
+        turn.groups_wrong += parts
+
+
+def needs_others(turn: Turn) -> bool:
+    """Return whether other partners can tell which node is slow, or reach nodes that were left out."""
+    size, number = turn.params.program.nodes, len(turn.free)
+    return turn.attempt == 0 and number > size and (bool(turn.slow) or number % size > 0)
+
+
+def blame(turn: Turn) -> None:
+    """Give what is wrong with groups to the nodes that are the cause."""
+    named = suspects(turn.slow, turn.good)
+    turn.wrong = {node: list(turn.groups_wrong) for node in named} if turn.groups_wrong else {}
 
 
 def figures_of(turn: Turn, node: str) -> list[Figure]:

@@ -14,6 +14,7 @@ from .._nodes import claims as gpu_claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
 from . import runs
+from .groups import grouped
 from .options import GpuWorkloadParams
 from .programs.program import GpuNode, Program
 from .programs.registry import PROGRAMS
@@ -66,17 +67,103 @@ class Mark(t.NamedTuple):
     seconds: int
 
 
-def pods(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark) -> list[KubeObject]:
+def pods(
+    params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark, attempt: int = 0
+) -> list[KubeObject]:
     """Return the pods of a validation: one for each device of each node, or one with all of them.
 
-    The scheduler and the device plugin place them, so nodeName stays empty.
+    The scheduler and the device plugin place them, so nodeName stays empty. attempt: as of groups.grouped.
     """
+    if params.program.nodes > 1:
+        groups = grouped(list(nodes), params.program.nodes, attempt)
+        return [made for index, group in enumerate(groups) for made in _group(params, group, index, mark)]
     return [
         pod(params, devices, _name(params, node, word, index, mark.name), mark, host_of(node), on=facts)
         for node in nodes
         for facts, shares in [(facts_of(node, params), _shares(node, params))]
         for index, (word, devices) in enumerate(shares)
     ]
+
+
+def _group(
+    params: GpuWorkloadParams, group: t.Sequence[KubeObject], number: int, mark: Mark
+) -> list[KubeObject]:
+    """Return the pods of one group, which find one another by the names of a headless Service."""
+    names = [f"g{number}-r{rank}" for rank in range(len(group))]
+    master = f"{names[0]}.{peers_name(mark.name)}.{params.namespace}.svc"
+    made = []
+    for rank, node in enumerate(group):
+        facts = facts_of(node, params)._replace(rank=rank, nodes=len(group), master=master)
+        one = pod(
+            params,
+            geometry_of(node, params.resources),
+            _name(params, node, f"g{number}", rank, mark.name),
+            mark,
+            host_of(node),
+            on=facts,
+        )
+        one["spec"] |= {"hostname": names[rank], "subdomain": peers_name(mark.name)}
+        made.append(one)
+    return made
+
+
+def peers_name(mark: str) -> str:
+    """Return the name of the headless Service of a run whose pods work together."""
+    return f"peers-{mark}"
+
+
+def peers(params: GpuWorkloadParams, mark: Mark) -> KubeObject:
+    """Return the headless Service that gives the pods of a run their names, before they are Ready."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": peers_name(mark.name),
+            "namespace": params.namespace,
+            "labels": {**MANAGED_BY, RUN_LABEL: mark.name},
+        },
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": {RUN_LABEL: mark.name},
+        },
+    }
+
+
+def owner(first: KubeObject, mark: str) -> KubeObject:
+    """Return the Job that owns everything of a run. It makes no pod; at its deadline Kubernetes deletes it.
+
+    What a killed run left is deleted with it. first: a pod of the run, whose template policies let pass.
+    """
+    metadata = first["metadata"]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": owner_name(mark),
+            "namespace": metadata["namespace"],
+            "labels": {**MANAGED_BY, RUN_LABEL: mark},
+        },
+        "spec": {
+            "parallelism": 0,
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": first["spec"]["activeDeadlineSeconds"],
+            "ttlSecondsAfterFinished": 0,
+            "template": {"metadata": {"labels": dict(metadata["labels"])}, "spec": first["spec"]},
+        },
+    }
+
+
+def owner_name(mark: str) -> str:
+    """Return the name of the Job that owns what a run made."""
+    return f"validation-{mark}"
+
+
+def owned_by(made: KubeObject, job: KubeObject) -> KubeObject:
+    """Return the object as one that goes with the Job."""
+    found = {key: job[key] for key in ("apiVersion", "kind")}
+    found |= {key: job["metadata"][key] for key in ("name", "uid")}
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": [found]}}
 
 
 def _shares(node: KubeObject, params: GpuWorkloadParams) -> list[tuple[str, dict[str, int]]]:

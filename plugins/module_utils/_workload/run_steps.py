@@ -22,7 +22,7 @@ MAP: t.Final = known("ConfigMap")
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
 SLICE: t.Final = known("ResourceSlice")
-TEMPLATE: t.Final = known("ResourceClaimTemplate")
+JOB: t.Final = known("Job")
 
 
 def read_fingerprints(api: Api, place: str) -> fingerprints.Memory:
@@ -96,7 +96,7 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
     mark = workload_pods.Mark(secrets.token_hex(3), api.run.id, max(1, int(api.deadline.remaining())))
-    each = [workload_pods.pods(job.turn.params, job.nodes, mark) for job in jobs]
+    each = [workload_pods.pods(job.turn.params, job.nodes, mark, job.turn.attempt) for job in jobs]
     pods = [pod for made in each for pod in made]
     what = f"{number_of(len(pods), 'pod')} on {number_of(sum(len(job.nodes) for job in jobs), 'node')}"
     api.progress(f"validation: {what}; they end by themselves after {mark.seconds} s if this run is killed")
@@ -104,11 +104,9 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
         for job in jobs:
             for probe in workload_pods.probes(job.turn.params, job.nodes, mark):
                 api.dry_run_create(probe)
-        if params.claims:
-            for template in workload_pods.templates(pods, namespace, mark.name):
-                api.create(template)
-        for pod in pods:
-            api.create(pod)
+        made = [*workload_pods.templates(pods, namespace, mark.name)] if params.claims else []
+        made += [workload_pods.peers(params, mark)] if any("subdomain" in pod["spec"] for pod in pods) else []
+        create(api, mark.name, pods, made)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
         names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
         judges = judge.Judges(names, params.grace, api.clock)
@@ -123,6 +121,16 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             if error is None:
                 logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
                 job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params.program)
+
+
+def create(
+    api: Api, mark: str, pods: t.Sequence[KubeObject], before: t.Sequence[KubeObject] = ()
+) -> KubeObject:
+    """Create what the pods need, then the pods, all owned by a Job that goes at their deadline; return it."""
+    job = api.create(workload_pods.owner(pods[0], mark))
+    for one in [*before, *pods]:
+        api.create(workload_pods.owned_by(one, job))
+    return job
 
 
 @contextlib.contextmanager
@@ -147,20 +155,19 @@ def _cleaned(
 
 
 def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> int:
-    """Delete the pods, and with claims the templates of their validations. Return how many pods were left.
+    """Delete the pods, and the Jobs that own what else their runs made. Return how many pods were left.
 
     A failed deletion is only a warning.
     """
-    left = sum(not _is_deleted(api, POD, pod["metadata"]["name"], pod, grace=1) for pod in pods)
-    if params.claims:
-        marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
-        for mark, pod in sorted(marks.items()):
-            for template in workload_pods.templates(pods, pod["metadata"]["namespace"], mark):
-                _is_deleted(api, TEMPLATE, template["metadata"]["name"], pod)
+    left = sum(not is_deleted(api, POD, pod["metadata"]["name"], pod, grace=1) for pod in pods)
+    marks = {pod["metadata"]["labels"][workload_pods.RUN_LABEL]: pod for pod in pods}
+    for mark, pod in sorted(marks.items()):
+        # Kubernetes deletes what the Job owns.
+        is_deleted(api, JOB, workload_pods.owner_name(mark), pod)
     return left
 
 
-def _is_deleted(api: Api, kind: Kind, name: str, pod: KubeObject, grace: int | None = None) -> bool:
+def is_deleted(api: Api, kind: Kind, name: str, pod: KubeObject, grace: int | None = None) -> bool:
     """Delete the object in the namespace of the pod. Return False, with a warning, if that failed."""
     namespace = pod["metadata"]["namespace"]
     try:

@@ -109,7 +109,7 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
         _validate(api, params, free)
         if again := [turn for turn in free if _is_overtaken(api, turn)]:
             _validate(api, params, again)
-        _remember(api, params, [turn for turn in free if turn.error is None])
+        _judge_and_remember(api, params, [turn for turn in free if turn.error is None])
 
 
 def _by_pool(each: t.Sequence[Turn]) -> list[list[Turn]]:
@@ -213,14 +213,35 @@ def _run(api: Api, jobs: t.Sequence[Job]) -> None:
                 run(api, [job])
 
 
-def _remember(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
+def _judge_and_remember(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) -> None:
     """Judge what was measured, store the nodes that passed, and note what is wrong with the others."""
-    measures = any(outcomes.figures_of(turn, node) for turn in each for node in turn.ran)
     stored = baselines.Baselines(fingerprints.Memory({}, {}))
-    if measures:
+    if any(outcomes.figures_of(turn, node) for turn in each for node in turn.ran):
         stored = read_baselines(api, params.namespace)
     for turn in each:
         outcomes.settle(turn, stored)
+        if turn.params.program.nodes > 1:
+            _find_slow_nodes(api, params, turn, stored)
+    _remember(api, params, [turn for turn in each if turn.error is None], stored)
+
+
+def _find_slow_nodes(api: Api, params: GpuWorkloadParams, turn: Turn, stored: baselines.Baselines) -> None:
+    """Run a program of several nodes once more with other partners where that tells which one is slow."""
+    outcomes.settle_groups(turn)
+    if outcomes.needs_others(turn):
+        turn.attempt = 1
+        _validate(api, params, [turn])
+        if turn.error is not None:
+            return
+        outcomes.settle(turn, stored)
+        outcomes.settle_groups(turn)
+    outcomes.blame(turn)
+
+
+def _remember(
+    api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn], stored: baselines.Baselines
+) -> None:
+    """Store the nodes that passed and their first figures, and note what is wrong with the others."""
     good = [(turn.params, turn.passed) for turn in each if turn.passed]
     if good:
         existing = api.list(known("Node"), metadata_only=True)

@@ -41,7 +41,8 @@ class Turn:
     left: pods of earlier runs on them. By the name of the node: unfit, why the program says nothing about it;
     busy, who holds its devices; ran, the results of its pods; verdicts, on its figures; wrong, what is wrong
     with it. error: why the pool is not validated. foreseen: in check mode, whether earlier tasks of the run
-    would bring its nodes or devices.
+    would bring its nodes or devices. attempt, slow, good: of a program that several nodes run together, with
+    the groups of nodes that measured too little, the others, and what is wrong with the former.
     """
 
     pool: str
@@ -56,6 +57,10 @@ class Turn:
     wrong: dict[str, list[Readiness]] = field(default_factory=dict)
     error: NotReadyError | None = None
     foreseen: bool = False
+    attempt: int = 0
+    slow: list[tuple[str, ...]] = field(default_factory=list)
+    good: list[tuple[str, ...]] = field(default_factory=list)
+    groups_wrong: list[Readiness] = field(default_factory=list)
 
     @property
     def free(self) -> list[KubeObject]:

@@ -58,7 +58,9 @@ class GpuNode(t.NamedTuple):
     """What a script and its image depend on.
 
     compute: compute capability of the GPUs, such as (9, 0), None if no label says it. devices: number that
-    the pod gets. mig: whether they are partitions. arch: of the processor, such as amd64.
+    the pod gets. mig: whether they are partitions. arch: of the processor, such as amd64. rank, nodes,
+    master: of a pod that works with those on other nodes: its number, how many they are, and the name in the
+    cluster's DNS of the pod with number 0.
     """
 
     product: str = ""
@@ -66,6 +68,9 @@ class GpuNode(t.NamedTuple):
     devices: int = 1
     mig: bool = False
     arch: str = "amd64"
+    rank: int = 0
+    nodes: int = 1
+    master: str = ""
 
 
 class Figure(t.NamedTuple):

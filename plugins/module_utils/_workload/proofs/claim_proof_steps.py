@@ -17,7 +17,7 @@ from ..._sharing.claims import Devices, devices_of
 from .. import pods as workload_pods
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
-from ..run_steps import CLAIM, SLICE, clean, look
+from ..run_steps import CLAIM, SLICE, clean, create, look
 from . import claim_proof as proof, sharing_proof
 from .claim_proof import Offer
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
@@ -100,9 +100,7 @@ def _on(
     mark = Mark(secrets.token_hex(3), api.run.id, given.hold)
     made = proof.pods(given, place, mark)
     try:
-        api.create(proof.claim(given, wanted, mark))
-        for pod in made:
-            api.create(pod)
+        create(api, mark.name, made, [proof.claim(given, wanted, mark)])
         return _watch(Watch(api, params, mark, ()), wanted, place, made)
     except ApiError as exc:
         return Stop("", f"the API server refuses a pod or a claim: {exc.message.rstrip('.')}")

@@ -14,7 +14,9 @@ from ..._core.ownership import selector
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain
+from .. import pods as workload_pods
 from ..options import GpuWorkloadParams, PreemptionProofParams
+from ..run_steps import JOB, create, is_deleted
 from . import preemption
 from .preemption import HIGH, KEPT, LOW, Place
 
@@ -73,6 +75,7 @@ def _prove(api: Api, params: GpuWorkloadParams, pool: PreemptionProofParams, hig
     finally:
         for one in made:
             _clean(api, one)
+        is_deleted(api, JOB, workload_pods.owner_name(mark), made[0])
 
 
 def _watched(
@@ -85,14 +88,13 @@ def _watched(
 ) -> Result:
     """Return what ended. made: the pods of the proof. value: of the high class."""
     low, kept, high = made
-    for one in (low, kept):
-        api.create(one)
+    job = create(api, low["metadata"]["labels"][preemption.LABEL], [low, kept])
     if not _are_placed(api, params, [low, kept]):
         return _not_proven(api, pool, f"the scheduler did not place the pods of the proof on {place.node}")
     before = _on(api, [{"metadata": {"name": place.node}}])
     if weak := preemption.weak(before, pool.resource, value):
         return _not_proven(api, pool, f"pod {weak[0]} came to node {place.node} meanwhile")
-    api.create(high)
+    api.create(workload_pods.owned_by(high, job))
     is_placed = _are_placed(api, params, [high])
     after = _on(api, [{"metadata": {"name": place.node}}])
     gone = preemption.lost(before, after, name(low))

@@ -19,7 +19,7 @@ from ..._nodes.pool_nodes import check_resources
 from .. import fingerprints, obstacles, pods as workload_pods
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
-from ..run_steps import MAP, POD, clean, look
+from ..run_steps import MAP, POD, clean, create, look
 from . import claim_proof_steps, sharing_proof as proof
 from .proof_steps import Result, Watch, make_namespace, not_proven, result
 from .sharing_proof import Place, Refused, Shares, Stop
@@ -143,8 +143,7 @@ class _Run(t.NamedTuple):
         self, made: t.Sequence[KubeObject], more: t.Mapping[str, KubeObject]
     ) -> list[dict[str, t.Any]] | Stop:
         """Create the pods, then those too many; return the devices by resource, or why the proof ends."""
-        for pod in made:
-            self.api.create(pod)
+        job = create(self.api, self.mark.name, made)
         watch = Watch(self.api, self.params, self.mark, tuple(self.place.shares))
         together = watch.together(made, self.params.hold)
         if together.stop:
@@ -153,7 +152,7 @@ class _Run(t.NamedTuple):
         if isinstance(logs, Stop):
             return logs
         for pod in more.values():
-            self.api.create(pod)
+            self.api.create(workload_pods.owned_by(pod, job))
         refused = Refused([name(one) for one in more.values()], self.api.clock, self.params.grace)
         pods = watch.wait(refused)
         seconds = self.api.clock() - (together.since or 0)

@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 Object = dict[str, t.Any]
 PLACE: t.Final = "gpu-validation"
 KINDS: t.Final = (
+    "Job",
     *("Node", "Namespace", "Pod", "ConfigMap", "ServiceAccount", "Lease"),
     *("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"),
 )
@@ -79,7 +80,7 @@ def test_two_pods_with_one_device_prove_the_claim_once() -> None:
     (shared,) = found["devices"]
     assert (shared["resource"], shared["replicas"], shared["uuids"]) == ("1 gpu.nvidia.com", 2, ["GPU-a"])
     made = [path.rpartition("/")[2] for method, path in world.server.writes() if method == "POST"]
-    assert made == ["resourceclaims", "pods", "pods"]
+    assert made == ["jobs", "resourceclaims", "pods", "pods"]
     assert world.is_clean()
     assert world.prove()["why"] == "proven before"
     assert world.server.writes() == []

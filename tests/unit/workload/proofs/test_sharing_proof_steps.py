@@ -47,7 +47,7 @@ class World:
     """A cluster with a node of two GPUs, each of them for two pods. devices: what the pods see, in turn."""
 
     def __init__(self, devices: t.Sequence[str] = ("GPU-a", "GPU-b"), shares: int = 4) -> None:
-        kinds = ("Node", "Namespace", "Pod", "ConfigMap", "ServiceAccount", "Lease")
+        kinds = ("Job", "Node", "Namespace", "Pod", "ConfigMap", "ServiceAccount", "Lease")
         self.server, self.shares = FakeServer(*kinds), shares
         found = {"apiVersion": "v1", "kind": "Node", **node("gpu-0", gpu="4")}
         found["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
