@@ -13,7 +13,7 @@ from .._core.ownership import MANAGED_BY
 from .._nodes import claims as gpu_claims, devices as node_devices
 from .._nodes.labels import labels
 from .._nodes.taints import GPU_TOLERATION, matches, merge_tolerations
-from . import runs
+from . import quarantine, runs
 from .groups import grouped
 from .options import GpuWorkloadParams
 from .programs.program import GpuNode, Program
@@ -188,6 +188,7 @@ def facts_of(node: KubeObject, params: GpuWorkloadParams) -> GpuNode:
         devices=sum(geometry.values()),
         mig="-MIG-" in product or any("/mig-" in resource for resource in geometry),
         arch=found.get("kubernetes.io/arch", "amd64"),
+        tolerations=tuple(quarantine.tolerations(node)),
     )
 
 
@@ -218,7 +219,7 @@ def pod(
 
     copies: number of pods whose cpu and memory it requests. on: what is known of the node.
     """
-    program = PROGRAMS[params.program.program]
+    on, program = on or GpuNode(), PROGRAMS[params.program.program]
     marks = {**MANAGED_BY, BENCHMARK_LABEL: params.program.program, RUN_LABEL: mark.name}
     copies *= sum(devices.values()) if program.spread != "device" and copies == 1 else 1
     made: KubeObject = {
@@ -236,9 +237,9 @@ def pod(
             "automountServiceAccountToken": False,
             "terminationGracePeriodSeconds": 1,
             "nodeSelector": {**(params.node_selector or {}), HOSTNAME: hostname},
-            "tolerations": merge_tolerations(params.tolerations, [GPU_TOLERATION]),
+            "tolerations": merge_tolerations(params.tolerations, [GPU_TOLERATION], on.tolerations),
             "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [_container(params, program, devices, copies, on or GpuNode())],
+            "containers": [_container(params, program, devices, copies, on)],
         },
     }
     if program.shared_memory:

@@ -17,7 +17,17 @@ from .._kube.session import Change
 from .._nodes import claims as gpu_claims
 from .._nodes.labels import common_selector
 from .._nodes.pool_nodes import check_resources
-from . import baselines, fingerprints, judge, namespace, obstacles, outcomes, pods as workload_pods, turns
+from . import (
+    baselines,
+    fingerprints,
+    judge,
+    namespace,
+    obstacles,
+    outcomes,
+    pods as workload_pods,
+    quarantine,
+    turns,
+)
 from .arrivals import Arrivals
 from .options import GpuWorkloadParams
 from .run_steps import SLICE, clean, look, read_baselines, read_fingerprints, run
@@ -254,9 +264,27 @@ def _remember(
             api.apply(one, live=now.maps.get(name(one)))
         for one in stored.build(params.namespace, {name(node) for node in existing}):
             api.apply(one, live=stored.memory.maps.get(name(one)))
+    _mark_nodes(api, each)
     for turn in each:
         if parts := [part for found in turn.wrong.values() for part in found]:
             turn.error = judge.failure(parts, {"workload": outcomes.facts_of(turn)})
+
+
+def _mark_nodes(api: Api, each: t.Sequence[Turn]) -> None:
+    """Close the nodes that failed, if their pool wants it, and open those again that have passed since."""
+    bad = {node: turn for turn in each for node in turn.wrong}
+    for turn in each:
+        for node in turn.found:
+            if name(node) in turn.wrong and bad[name(node)] is turn:
+                how, label = turn.params.on_failure, turn.params.program.label
+                body = quarantine.close(node, how, label, api.run.id)
+            elif name(node) not in bad and node in turn.passed:
+                body = quarantine.open_again(node)
+            else:
+                body = None
+            if body:
+                api.merge_patch(known("Node"), name(node), None, body)
+                bad.setdefault(name(node), turn)
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:

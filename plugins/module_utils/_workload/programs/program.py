@@ -60,7 +60,7 @@ class GpuNode(t.NamedTuple):
     compute: compute capability of the GPUs, such as (9, 0), None if no label says it. devices: number that
     the pod gets. mig: whether they are partitions. arch: of the processor, such as amd64. rank, nodes,
     master: of a pod that works with those on other nodes: its number, how many they are, and the name in the
-    cluster's DNS of the pod with number 0.
+    cluster's DNS of the pod with number 0. tolerations: of marks of earlier validations on the node.
     """
 
     product: str = ""
@@ -71,6 +71,7 @@ class GpuNode(t.NamedTuple):
     rank: int = 0
     nodes: int = 1
     master: str = ""
+    tolerations: tuple[dict[str, t.Any], ...] = ()
 
 
 class Figure(t.NamedTuple):
