@@ -13,6 +13,13 @@ SAMPLES: t.Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8"
 # (10.0) needs 12.8 or newer.
 OLDER: t.Final = "nvcr.io/nvidia/pytorch:25.07-py3"
 NEWER: t.Final = "nvcr.io/nvidia/pytorch:26.01-py3"
+TENSORRT_OLDER: t.Final = "nvcr.io/nvidia/tensorrt:25.07-py3"
+TENSORRT: t.Final = "nvcr.io/nvidia/tensorrt:26.01-py3"
+VLLM: t.Final = "docker.io/vllm/vllm-openai:v0.11.0"
+GPU_BURN: t.Final = {
+    "amd64": "quay.io/wabouham/gpu_burn_amd64:ubi9",
+    "arm64": "quay.io/wabouham/gpu_burn_arm64:ubi9",
+}
 _TURING: t.Final = (7, 5)
 
 
@@ -24,3 +31,18 @@ def samples(_node: GpuNode) -> str:
 def pytorch(node: GpuNode) -> str:
     """Return the image of PyTorch with code for the GPUs; a GPU of unknown capability gets the newer one."""
     return OLDER if node.compute is not None and node.compute < _TURING else NEWER
+
+
+def gpu_burn(node: GpuNode) -> str:
+    """Return the image of gpu-burn that NVIDIA's tests on OpenShift use, for both architectures."""
+    return GPU_BURN.get(node.arch, GPU_BURN["amd64"])
+
+
+def tensorrt(node: GpuNode) -> str:
+    """Return the image of TensorRT with code for the GPUs."""
+    return TENSORRT_OLDER if node.compute is not None and node.compute < _TURING else TENSORRT
+
+
+def vllm(_node: GpuNode) -> str:
+    """Return the image of vLLM."""
+    return VLLM

@@ -6,11 +6,16 @@ from __future__ import annotations
 
 import typing as t
 
-from . import matmul, nvidia_smi, vectoradd
+from . import gpu_burn, matmul, nvidia_smi, own, resnet50, trtexec, vectoradd, vllm
 from .program import Program
 
 PROGRAMS: t.Final[dict[str, Program]] = {
     "nvidia_smi": nvidia_smi.PROGRAM,
     "vectoradd": vectoradd.PROGRAM,
     "matmul": matmul.PROGRAM,
+    "resnet50": resnet50.PROGRAM,
+    "gpu_burn": gpu_burn.PROGRAM,
+    "trtexec": trtexec.PROGRAM,
+    "vllm": vllm.PROGRAM,
+    "own": own.PROGRAM,
 }
