@@ -37,6 +37,8 @@ class Expectation(t.NamedTuple):
 
 _MAMF: t.Final = "best matmul measured, stas00/ml-engineering, 2026-08"
 _DEEP: t.Final = "NVIDIA DeepLearningExamples, ResNet-50 v1.5 AMP on one GPU, 2023-04"
+# Their least good values, which are 80 % of what they measure.
+_CRUSOE: t.Final = "health check of Crusoe's autoclusters charts, 2026"
 _A100_SXM, _A100_PCIE = r"NVIDIA-A100-SXM4-\d+GB", r"NVIDIA-A100-(80GB-)?PCIe.*|NVIDIA-A100-PCIE.*"
 _H100_SXM, _H200 = r"NVIDIA-H100-80GB-HBM3", r"NVIDIA-H200"
 _B200, _B300, _GB200 = r"NVIDIA-B200.*", r"NVIDIA-B300.*", r"NVIDIA-GB200.*"
@@ -64,6 +66,10 @@ TABLE: t.Final = (
             _B300: 3353.0,
             _GB200: 3616.0,
         }.items()
+    ),
+    *(
+        Measured(product, "nvbandwidth", "device_to_device", least / GOOD, _CRUSOE)
+        for product, least in {_A100_SXM: 220.0, _H100_SXM: 316.0, _H200: 316.0, _GB200: 613.0}.items()
     ),
     Measured(r"NVIDIA-A100-SXM4-80GB", "resnet50", "images", 2470.0, _DEEP),
     Measured(r"Tesla-V100-SXM2-16GB", "resnet50", "images", 1200.0, _DEEP),

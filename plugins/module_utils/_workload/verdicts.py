@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import statistics
+import bisect
 import typing as t
 
 from .expectations import Expectation
@@ -53,13 +53,29 @@ def judge(readings: t.Sequence[Reading], tolerance: float) -> list[Verdict]:
     alike: dict[tuple[str, bool], list[Reading]] = {}
     for one in readings:
         alike.setdefault((one.figure.name, bool(one.figure.device)), []).append(one)
-    found = {id(one): _judge(one, group, tolerance) for group in alike.values() for one in group}
+    found = {
+        id(one): _judge(one, _median_of_others(one, sorted_values), tolerance)
+        for group in alike.values()
+        for sorted_values in [sorted(other.figure.value for other in group)]
+        for one in group
+    }
     return [found[id(one)] for one in readings]
 
 
-def _judge(one: Reading, group: t.Sequence[Reading], tolerance: float) -> Verdict:
-    others = [other.figure.value for other in group if other is not one]
-    peers = statistics.median(others) if others else None
+def _median_of_others(one: Reading, values: t.Sequence[float]) -> float | None:
+    """Return the median of the other values, None if there are none. values: all of them, sorted."""
+    own, number = bisect.bisect_left(values, one.figure.value), len(values) - 1
+    if not number:
+        return None
+
+    def other(index: int) -> float:
+        return values[index if index < own else index + 1]
+
+    middle = number // 2
+    return other(middle) if number % 2 else (other(middle - 1) + other(middle)) / 2
+
+
+def _judge(one: Reading, peers: float | None, tolerance: float) -> Verdict:
     share = 1 - tolerance
     if one.expected and _is_worse(one.figure, one.expected.value, 1):
         code = LOW
@@ -75,20 +91,3 @@ def _judge(one: Reading, group: t.Sequence[Reading], tolerance: float) -> Verdic
 def _is_worse(figure: Figure, than: float, share: float) -> bool:
     """Return whether the figure is worse than this share of the other value."""
     return figure.value < than * share if figure.better == "higher" else figure.value * share > than
-
-
-def pair_suspects(slow: t.Iterable[tuple[str, str]], pairs: t.Iterable[tuple[str, str]]) -> list[str]:
-    """Return the nodes that are slow in at least two pairs, with different partners, and fast in none.
-
-    slow: the pairs that measured too low. pairs: all pairs that ran.
-    """
-    bad: dict[str, set[str]] = {}
-    good: set[str] = set()
-    slow = set(slow)
-    for first, second in pairs:
-        if (first, second) in slow:
-            bad.setdefault(first, set()).add(second)
-            bad.setdefault(second, set()).add(first)
-        else:
-            good |= {first, second}
-    return sorted(node for node, partners in bad.items() if len(partners) > 1 and node not in good)
