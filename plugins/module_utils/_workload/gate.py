@@ -34,8 +34,7 @@ _VALIDATE: t.Final = (
     'mig=$(printf "%s\\n" "$uuids" | grep ^MIG-)\n'
     "for uuid in ${mig:-$uuids}; do\n"
     "  CUDA_VISIBLE_DEVICES=$uuid /cuda-samples/vectorAdd || exit 1\n"
-    "done\n"
-    "echo gate passed"
+    "done"
 )
 # Runs in the image of `oc`; each object is written only if it has to change.
 SCRIPT: t.Final = """\
@@ -77,7 +76,7 @@ look() { # pool, node
   found=$($oc get pod "$pod" -n "$place" --ignore-not-found \\
     -o 'jsonpath={.status.phase} {.metadata.creationTimestamp}')
   read -r phase created <<< "$found"
-  if [ "$phase" = Succeeded ] && $oc logs "$pod" -n "$place" | grep -q '^gate passed'; then
+  if [ "$phase" = Succeeded ] && $oc logs "$pod" -n "$place" | grep -q '^Test PASSED'; then
     say "$2" True Passed "every GPU ran a CUDA program"
     open_node "$2"
   elif [ "$phase" = Succeeded ] || [ "$phase" = Failed ]; then
