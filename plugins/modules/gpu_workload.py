@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_workload
-short_description: Validate GPU nodes by running a CUDA program on every device, and prove what pods share
+short_description: Validate GPU nodes by programs on every device, judge what they measure, prove sharing
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - On every matching node, runs as many pods at the same time as the node has devices, reads exit codes and
-    logs, and deletes the pods.
+  - On every matching node, runs pods with all devices of the node, reads exit codes and logs, and deletes the
+    pods. Programs that measure something are judged by their figures.
   - An ordinary user may run such pods. They do not run as root, drop all capabilities, have requests equal to
     limits, and the scheduler places them.
   - Stores boot id, driver and geometry of every validated node in a ConfigMap. A later run validates only
@@ -21,9 +21,14 @@ description:
   - In check mode nothing runs. C(workload.due) lists the nodes that a run would validate. Missing nodes cause
     a warning then.
   - This module always waits for its pods. O(wait) matters only for O(state=absent).
-  - A pod that was not deleted, because the run was killed, ends by itself. Its C(activeDeadlineSeconds) is
-    what was left of O(wait_timeout) when it was created. Pods that a run left are deleted by the next one.
-    Pods of another run that still validates stay, and their devices count as held.
+  - Everything that a run makes is owned by a Job without pods, whose deadline is what was left of
+    O(wait_timeout). If the run is killed, Kubernetes ends the pods and deletes all of it at that time. The
+    next run deletes it earlier. Pods of another run that still validates stay, and their devices count as
+    held.
+  - A figure fails if it is lower than O(programs) of the task, O(expectations) or the table of this
+    collection says (C(WORK-LOW)), if it fell below the node's own earlier figure (C(WORK-BASELINE)), or below
+    the other devices of the pool (C(WORK-PEER)), by more than O(tolerance). The first figures of a node are
+    stored in a ConfigMap.
   - O(state=absent) deletes the namespace if this collection created it for validations, and if it holds
     nothing of others. Otherwise the namespace stays, with a warning that names what it holds, and only pods
     of runs that are over and the ConfigMap are deleted.
@@ -69,19 +74,52 @@ options:
     default: false
   benchmark:
     description:
-      - The program in the pods. V(vectoradd) adds vectors with CUDA. V(matmul) multiplies matrices and
-        returns TFLOPS.
-      - V(nvidia_smi) only lists devices and driver.
+      - The only program, without O(programs). V(vectoradd) adds vectors with CUDA, on each device by itself.
+        V(nvidia_smi) only lists devices and driver.
+      - V(matmul) multiplies matrices for some seconds and returns TFLOPS. V(dcgm) is NVIDIA's diagnosis.
+        V(nvbandwidth) measures copies between host and devices, V(nccl) sums over all devices, V(resnet50)
+        trains a network. V(gpu_burn) loads the devices for minutes. V(trtexec) and V(vllm) measure inference.
     type: str
-    choices: [matmul, nvidia_smi, vectoradd]
+    choices: [dcgm, gpu_burn, matmul, nccl, nvbandwidth, nvidia_smi, resnet50, trtexec, vectoradd, vllm]
     default: vectoradd
+  programs:
+    description:
+      - Several programs, one after the other. An entry is the name of a program, or a mapping with C(program)
+        and options. It replaces O(benchmark).
+      - All but V(dcgm) and V(gpu_burn) take C(expected), a mapping of figures with the least good number.
+        Each takes C(image). V(dcgm) takes C(level) (1 to 4), V(matmul) C(types) and C(seconds), V(nccl)
+        C(nodes), which is the number of nodes that run it together.
+      - Program V(own) is yours. It needs C(image), C(script), C(figure) (a regular expression with one group,
+        or a JSON path such as C($.rate)) and C(expected), and takes C(name), C(unit) and C(better).
+    type: list
+    elements: raw
+  expectations:
+    description:
+      - What your GPUs should measure, before the table of this collection. The label
+        C(nvidia.com/gpu.product), then the program, then the figure, then the number.
+    type: dict
+  tolerance:
+    description:
+      - The share by which a figure may be lower than the node's earlier one, and than the median of the other
+        devices.
+    type: float
+    default: 0.1
+  on_failure:
+    description:
+      - What happens to a node that failed. V(taint) adds C(accelerators.openshift/validation-failed) with
+        effect NoSchedule, V(cordon) makes the node unschedulable. Neither ends a pod. A later validation that
+        the node passes takes it back. Taints and cordons of others stay.
+    type: str
+    choices: [report, taint, cordon]
+    default: report
   image:
     description:
       - Image with the program, by tag or by digest (C(HOST/PATH@sha256:...)). Nodes pull by digest from an
         ImageDigestMirrorSet, and by tag from an ImageTagMirrorSet.
       - The default is C(nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8) for V(vectoradd) and
-        V(nvidia_smi), and C(nvcr.io/nvidia/pytorch:24.12-py3) for V(matmul). A disconnected cluster needs a
-        mirror of it.
+        V(nvidia_smi). For V(matmul), V(nccl) and V(resnet50) it is C(nvcr.io/nvidia/pytorch:26.01-py3), and
+        C(nvcr.io/nvidia/pytorch:25.07-py3) for GPUs before Turing. A disconnected cluster needs a mirror of
+        it.
     type: str
   hold:
     description:
@@ -111,7 +149,10 @@ options:
         RV(accelerators.openshift.gpu_plan#module:plan.validations) returns them. The pods of all pools are
         made before the module waits for any of them.
       - Each entry has C(node_selector), and may have C(pool) (its name), C(expected) (as O(resources)),
-        C(tolerations), C(claims), C(benchmark), C(image) and C(min_nodes), which replace the option.
+        C(tolerations), C(claims), C(benchmark), C(image), C(min_nodes), C(programs), C(tolerance) and
+        C(on_failure), which replace the option.
+      - With C(gate) (true) the module keeps a CronJob in O(namespace) that opens new nodes of the pool, which
+        come with a startup taint, when a CUDA program ran on all of their GPUs.
       - With C(foreseen) (true) earlier tasks of the same run would bring the pool its nodes or devices. In
         check mode the module then does not warn that they are missing.
       - A pool that fails keeps no other from being validated. The task then fails with the first pool's code
@@ -240,6 +281,11 @@ options:
       - One line of progress says what each pool waits for, and since when.
     type: list
     elements: str
+  gate_image:
+    description:
+      - Image of the gate for new nodes, with C(oc) and bash. The default is that of ImageStream C(cli) in
+        namespace C(openshift).
+    type: str
   machine_namespace:
     description: Namespace of the Machines of O(joining).
     type: str
@@ -257,8 +303,11 @@ EXAMPLES = r"""
     resources: {nvidia.com/gpu: 8}
     tolerations:
       - {key: dedicated, operator: Exists, effect: NoSchedule}
-    benchmark: matmul
-    image: registry.example.com/nvidia/pytorch:24.12-py3
+    programs:
+      - vectoradd
+      - {program: matmul, image: "registry.example.com/nvidia/pytorch:26.01-py3", expected: {bf16: 250}}
+      - {program: dcgm, level: 2}
+    on_failure: taint
     force: true
 
 - name: Validate two pools together
@@ -298,6 +347,9 @@ workload:
       that did not run keeps its earlier validation.
     - With O(pools), C(nodes) has the nodes of all pools, each with the name of its C(pool).
     - C(busy) of a node is empty, or says who holds the devices of a node that was not validated.
+    - C(programs) of a node has what each program says of it, if it ran now. C(outcome) is C(passed),
+      C(failed) or C(not_run), the last with a C(reason). Each of C(figures) has its C(value), what was
+      C(expected), the C(baseline) of the node, the median of its C(peers), and a C(code) if it is too low.
   returned: with O(node_selector) or O(pools), also if the validation failed
   type: dict
   sample:
@@ -311,13 +363,31 @@ workload:
         busy: ""
         resources: {nvidia.com/gpu: 1}
         driver_version: 595.91.07
+        programs:
+          - program: matmul
+            outcome: passed
+            reason: ""
+            code: ""
+            message: ""
+            findings: []
+            figures:
+              - name: fp16
+                value: 42.0
+                unit: TFLOPS
+                device: GPU-0f
+                better: higher
+                expected: null
+                source: peers
+                peers: 41.8
+                baseline: 42.3
+                code: ""
         pods:
           - name: vectoradd-gpu-0c1d2e-a1b2c3-0
             phase: Succeeded
             reason: ""
             exit_code: 0
             passed: true
-            result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f]}
+            result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f], figures: []}
             log_tail: ["[Vector addition of 50000 elements]", Test PASSED, Done]
 sharing:
   description:

@@ -17,10 +17,8 @@ from .._core.ownership import MANAGED_BY
 from . import pods as workload_pods
 from .options import GpuWorkloadParams
 from .programs import devices
+from .quarantine import STARTUP
 
-# The autoscaler of every OpenShift release ignores taints with this beginning when it scales up.
-TAINT: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
-TOLERATION: t.Final = {"key": TAINT, "operator": "Exists", "effect": "NoSchedule"}
 # Condition of a node: True if it passed, False with the reason if not.
 CONDITION: t.Final = "accelerators.openshift/GPUValidated"
 NAME: t.Final = "gpu-gate"
@@ -110,7 +108,7 @@ done
 
 def script(place: str) -> str:
     """Return the script of the CronJob. place: the namespace of its pods."""
-    words = {"TAINT": TAINT, "CONDITION": CONDITION, "PATIENCE": str(PATIENCE), "PLACE": place}
+    words = {"TAINT": STARTUP, "CONDITION": CONDITION, "PATIENCE": str(PATIENCE), "PLACE": place}
     text = SCRIPT
     for word, value in words.items():
         text = text.replace(f"@{word}@", value)

@@ -89,6 +89,7 @@ class GpuWorkloadParams:
     grace: float
     joining: list[str] | None
     machine_namespace: str
+    gate_image: str | None
     wait_timeout: int
     wait: bool = True
     state: t.Literal["present", "absent"] = "present"
@@ -159,5 +160,6 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "max_nodes": {"type": "int", "default": 200},
     "grace": {"type": "float", "default": 60.0},
     "joining": {"type": "list", "elements": "str"},
+    "gate_image": {"type": "str"},
     "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
 }

@@ -14,6 +14,9 @@ from .._nodes import cordons
 from .._nodes.node import is_cordoned
 from .._nodes.taints import UNSCHEDULABLE, taints
 
+# The autoscaler of every OpenShift release ignores taints with this beginning when it scales up.
+STARTUP: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
+STARTUP_TOLERATION: t.Final = {"key": STARTUP, "operator": "Exists", "effect": "NoSchedule"}
 TAINT: t.Final = "accelerators.openshift/validation-failed"
 FOR_VALIDATION: t.Final = "validation"
 TOLERATION: t.Final = {"key": TAINT, "operator": "Exists", "effect": "NoSchedule"}
@@ -30,6 +33,10 @@ def _is_tainted(node: KubeObject) -> bool:
     return any(taint.get("key") == TAINT for taint in taints(node))
 
 
+def _is_ours(taint: t.Mapping[str, t.Any]) -> bool:
+    return taint.get("key") in (TAINT, STARTUP)
+
+
 def close(node: KubeObject, how: str, program: str, run_id: str) -> KubeObject | None:
     """Return the merge patch that closes a node which failed, None if it is closed already."""
     if how == "cordon":
@@ -43,8 +50,8 @@ def close(node: KubeObject, how: str, program: str, run_id: str) -> KubeObject |
 def open_again(node: KubeObject) -> KubeObject | None:
     """Return the merge patch that takes our marks from a node which passed, None if it has none."""
     body: KubeObject = {}
-    if _is_tainted(node):
-        body = _with_taints(node, [taint for taint in taints(node) if taint.get("key") != TAINT])
+    if any(map(_is_ours, taints(node))):
+        body = _with_taints(node, [taint for taint in taints(node) if not _is_ours(taint)])
     if cordons.is_for(node, FOR_VALIDATION):
         body.setdefault("metadata", {})["annotations"] = dict(cordons.REMOVED)
         body.setdefault("spec", {})["unschedulable"] = None

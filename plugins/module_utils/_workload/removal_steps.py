@@ -13,7 +13,7 @@ from .._kube.client import Api
 from .._kube.kinds import KINDS, Kind, known
 from .._nodes.labels import labels
 from .._nodes.taints import matches
-from . import baselines, fingerprints, judge, namespace, obstacles, runs, turns
+from . import baselines, fingerprints, gate_steps, judge, namespace, obstacles, runs, turns
 from .fingerprints import Memory
 from .options import GpuWorkloadParams
 from .run_steps import MAP, POD, known_runs, read_fingerprints
@@ -36,6 +36,7 @@ def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
 def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
     place = params.namespace
+    gate_steps.remove(api, params)
     ours = [pod for pod in api.list(POD, place) if obstacles.is_ours(pod, params)]
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]

@@ -20,6 +20,7 @@ from .._nodes.pool_nodes import check_resources
 from . import (
     baselines,
     fingerprints,
+    gate_steps,
     judge,
     namespace,
     obstacles,
@@ -53,6 +54,7 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)
+    gate_steps.install(api, params, each)
     if params.joining is None:
         _validate_each(api, params, each)
         return outcomes.result(each, params)

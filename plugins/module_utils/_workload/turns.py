@@ -41,8 +41,9 @@ class Turn:
     left: pods of earlier runs on them. By the name of the node: unfit, why the program says nothing about it;
     busy, who holds its devices; ran, the results of its pods; verdicts, on its figures; wrong, what is wrong
     with it. error: why the pool is not validated. foreseen: in check mode, whether earlier tasks of the run
-    would bring its nodes or devices. attempt, slow, good: of a program that several nodes run together, with
-    the groups of nodes that measured too little, the others, and what is wrong with the former.
+    would bring its nodes or devices. is_gated: whether new nodes stay closed until they have passed. attempt,
+    slow, good, groups_wrong: of a program that several nodes run together, with the groups of nodes that
+    measured too little, the others, and what is wrong with the former.
     """
 
     pool: str
@@ -57,6 +58,7 @@ class Turn:
     wrong: dict[str, list[Readiness]] = field(default_factory=dict)
     error: NotReadyError | None = None
     foreseen: bool = False
+    is_gated: bool = False
     attempt: int = 0
     slow: list[tuple[str, ...]] = field(default_factory=list)
     good: list[tuple[str, ...]] = field(default_factory=list)
@@ -118,7 +120,10 @@ def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str)
         raise InputError("INPUT-VALUE", f"{path}.benchmark is {own['benchmark']}.", remedy)
     own["image"] = own.get("image") or params.image
     name, options = str(entry.get("pool") or path), replace(params, **own)
-    return _of_programs(name, options, entry.get("programs"), path, bool(entry.get("foreseen")))
+    each = _of_programs(name, options, entry.get("programs"), path, bool(entry.get("foreseen")))
+    for turn in each:
+        turn.is_gated = bool(entry.get("gate"))
+    return each
 
 
 def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:

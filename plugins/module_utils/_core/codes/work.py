@@ -52,6 +52,12 @@ CODES: t.Final = (
         "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines of the GPU.",
     ),
     Code(
+        "WORK-GATE-IMAGE",
+        "ImageStream openshift/cli has no image of `oc` for the gate of new nodes.",
+        "Run `oc get imagestream cli -n openshift -o yaml`, or set `gpu_gate_image` (module option "
+        "`gate_image`) to an image with `oc` and bash.",
+    ),
+    Code(
         "WORK-GONE",
         "{number} gone before the result was read: {names}.",
         "Run the playbook again when no other run validates these nodes: `ansible-playbook "
