@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import operators
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import several
 from ansible_collections.accelerators.openshift.plugins.modules import olm_operator
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-# The module itself imports operators only when it runs, and a chain runs it for several operators: loaded
-# here, in Ansible's parent process, it is compiled once and not again in every worker.
-__all__ = ("ActionModule", "olm_operator", "operators")
+# The module itself imports its steps only when it runs, and a chain runs it for several operators: loaded
+# here, in Ansible's parent process, they are compiled once and not again in every worker.
+__all__ = ("ActionModule", "olm_operator", "several")

@@ -14,13 +14,27 @@ from unit.test_playbooks import ROLES, options_of, play, run_by, specs
 
 Data = dict[str, t.Any]
 (PLAY,) = read(ROOT / "playbooks/enable_gpus.yml")
+ASKS: t.Final = "ansible.builtin.include_tasks"
+# The tasks before the first role, with those of the file that is included.
+TASKS: t.Final[list[Data]] = [
+    {**one, "name": one["name"].removeprefix("ask | ")}
+    for task in PLAY["pre_tasks"]
+    for one in (read(ROOT / "playbooks" / task[ASKS]) if ASKS in task else [task])
+]
 ALL: t.Final = ("node_feature_discovery", "nvidia_network_operator", "gpu_operator", "gpu_policy")
 SHARED: t.Final = {"sharing": {"time_slicing": {"replicas": 2}}}
+
+MADE: t.Final = {"name": "p", "candidates": [{}]}
+
+
+def foreseen(action: str) -> Data:
+    """Return what the dry run of the machines found."""
+    return {"results": [{"__gpu_node_pool_pool": MADE, "foreseen": [{"action": action}]}]}
 
 
 def going_through(name: str, installed: str, **user: t.Any) -> list[str]:
     """Return the roles that a task goes through. installed: a letter for each of ALL, - if it is new."""
-    (task,) = [task for task in PLAY["pre_tasks"] if task["name"] == name]
+    (task,) = [task for task in TASKS if task["name"] == name]
     roles: list[str] = rendered(Passed("", "", "", task["loop"], {}), results(installed, **user))
     return roles
 
@@ -34,14 +48,15 @@ def results(installed: str, **user: t.Any) -> Data:
         "gpu_operators_foreseen": {"operators": found, "foreseen": [{"action": "create"}]},
         "gpu_operators_result": {"operators": []},
         "gpu_sharing_pools": [],
+        "node_tuning_pools": [{"name": "p"}],
         **user,
     }
 
 
 def test_everything_is_asked_for_after_the_last_refusal_and_before_the_first_wait() -> None:
-    order = [task["name"].partition(" ")[0] for task in PLAY["pre_tasks"]]
+    order = [task["name"].partition(" ")[0] for task in TASKS]
     assert order == sorted(order, key=("Plan", "Check", "Ask", "Set", "Validate").index)
-    asks = [task["name"] for task in PLAY["pre_tasks"] if task["name"].startswith("Ask")]
+    asks = [task["name"] for task in TASKS if task["name"].startswith("Ask")]
     assert asks[1] == "Ask for the machines", "they take longest; a profile comes before its label"
 
 
@@ -79,6 +94,31 @@ def test_only_new_operators_get_their_custom_resource_early(installed: str, aske
 
 
 @pytest.mark.parametrize(
+    ("installed", "user", "asks"),
+    [
+        ("xxxx", {}, False),
+        ("x--x", {}, True),
+        ("xxxx", {"gpu_sharing_pools": [SHARED]}, True),
+        ("xxxx", {"gpu_node_pool_pools": [MADE]}, True),
+        ("xxxx", {"gpu_node_pool_pools": [MADE], "gpu_node_pool_foreseen": foreseen("change")}, True),
+        ("xxxx", {"gpu_node_pool_pools": [MADE], "gpu_node_pool_foreseen": foreseen("keep")}, False),
+    ],
+)
+def test_a_run_that_finds_nothing_to_do_asks_for_nothing(installed: str, user: Data, asks: bool) -> None:
+    """Without a preflight of the machines nobody knows, so the run asks for all."""
+    (task,) = [task for task in PLAY["pre_tasks"] if ASKS in task]
+    assert task["when"] == "not ansible_check_mode and __gpu_asks"
+    condition = read(ROOT / "playbooks/gpu_variables/vars/main/operators.yml")["__gpu_asks"]
+    assert rendered(Passed("", "", "", condition, {}), results(installed, **user)) is asks
+
+
+def test_the_file_of_all_questions_has_the_tags_of_its_tasks() -> None:
+    (includes,) = [task for task in PLAY["pre_tasks"] if ASKS in task]
+    tags = {tag for task in read(ROOT / "playbooks" / includes[ASKS]) for tag in task["tags"]}
+    assert sorted(includes["tags"]) == sorted(tags)
+
+
+@pytest.mark.parametrize(
     ("tags", "installed", "asks"),
     [
         (("all",), "-x--", True),
@@ -91,7 +131,7 @@ def test_only_a_run_of_all_tags_asks_for_the_operators_of_all_roles(
     tmp_path: Path, tags: t.Sequence[str], installed: str, asks: bool
 ) -> None:
     """ansible_run_tags is a list before ansible-core 2.19, and a tuple since."""
-    (task,) = [task for task in PLAY["pre_tasks"] if task["name"] == "Ask for the operators"]
+    (task,) = [task for task in TASKS if task["name"] == "Ask for the operators"]
     file = tmp_path / "condition.yml"
     file.write_text(f"asks: >-\n  {{{{ {task['when']} }}}}\n")
     condition = Passed("", "", "", read(file)["asks"], {})

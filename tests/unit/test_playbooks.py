@@ -63,13 +63,13 @@ def play(name: str) -> Data:
 
 
 def steps(of: Data) -> t.Iterator[Data]:
-    """Every task of a play, and those of the files that it imports."""
+    """Every task of a play, and those of the files that it imports or includes."""
     for section in ("pre_tasks", "tasks", "post_tasks", "block", "always", "rescue"):
         for task in of.get(section, ()):
             yield task
             yield from steps(task)
-            if imported := task.get("ansible.builtin.import_tasks"):
-                yield from read(PLAYBOOKS / imported)
+            if file := task.get("ansible.builtin.import_tasks", task.get("ansible.builtin.include_tasks")):
+                yield from read(PLAYBOOKS / file)
 
 
 def in_tasks(of: Data) -> t.Iterator[str]:

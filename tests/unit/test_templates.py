@@ -97,8 +97,10 @@ def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.An
 )
 def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) -> None:
     (play,) = read(f"playbooks/{playbook}.yml")
-    (task,) = [task for task in play[tasks] if "accelerators.openshift.gpu_plan" in task]
-    assert "when" not in task, "gpu_plan refuses an empty list, but only where it runs"
+    (imports,) = [task for task in play[tasks] if task["name"] == "Plan the pools"]
+    (task,) = read(f"playbooks/{imports['ansible.builtin.import_tasks']}")
+    assert "accelerators.openshift.gpu_plan" in task
+    assert {"when"} & {*imports, *task} == set(), "gpu_plan refuses an empty list, but only where it runs"
 
 
 @pytest.mark.parametrize(
@@ -282,6 +284,17 @@ def test_pools_without_tuning_or_stack_are_not_validated() -> None:
 def test_the_validation_knows_that_earlier_steps_bring_nodes_or_devices(step: str) -> None:
     given = {"gpu_plan_result": WITHOUT["gpu_plan_result"], step: {"changed": True}}
     assert all(one["foreseen"] for one in of_playbook("gpu_validation_pools", **given))
+
+
+@pytest.mark.parametrize(
+    ("changed", "seconds"),
+    [(None, 1), ((), 0), (("gpu_node_pool_result",), 1), (("gpu_operators_result",), 1)],
+)
+def test_labels_settle_unless_the_run_has_changed_nothing(changed: t.Any, seconds: int) -> None:
+    """A run without the role of the machines does not know whether nodes have just come."""
+    names = () if changed is None else ("gpu_node_pool_result", "gpu_operators_result", "node_tuning_result")
+    results = {name: {"changed": name in changed} for name in names}
+    assert float(of_playbook("node_feature_discovery_settle", **results)) == seconds
 
 
 def test_a_run_in_which_all_is_ready_names_nothing() -> None:

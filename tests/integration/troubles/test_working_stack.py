@@ -66,7 +66,7 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
     assert len(policies(cluster)) == 1
     assert client.list("v1", "pods", "gpu-validation") == []
     assert sorted(task.name.rpartition(" : ")[2] for task in whole.tasks if task.changed) == [
-        "Ask for the operators",
+        "ask | Ask for the operators",
         "present | Bring the GPU stack to every node of the pools (requested)",
         "present | Cap the GPUs of namespaces (ready)",
         "present | Create the instance, expect the labels of GPUs (requested)",

@@ -208,6 +208,7 @@ def test_the_plan_is_of_the_very_steps_that_are_run() -> None:
         yaml.safe_load((ROOT / f"playbooks/{name}.yml").read_text())[0] for name in ("enable_gpus", "plan")
     )
     assert tells["roles"] == runs["roles"]
+    assert tells["tasks"] == runs["tasks"]
     assert tells["check_mode"] is True
     assert tells["vars"] == runs["vars"]
     shown = [task for task in runs["post_tasks"] if task["name"] == "Show what would be done"]
