@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import typing as t
 
+from .._core.errors import InputError
+from .._pools.programs import PROGRAMS
 from .programs.program import Figure, Settings
 
 GOOD: t.Final = 0.8
@@ -75,6 +77,23 @@ TABLE: t.Final = (
     Measured(r"Tesla-V100-SXM2-16GB", "resnet50", "images", 1200.0, _DEEP),
     Measured(r"Tesla-V100-SXM\d-32GB.*", "resnet50", "images", 1156.0, _DEEP),
 )
+
+
+def check(own: t.Mapping[str, t.Any]) -> None:
+    """Raise InputError for numbers of the user that are none, or that everything passes."""
+    for product, programs in own.items():
+        path = f"expectations[{product}]"
+        for program, figures in (programs if isinstance(programs, dict) else {"": None}).items():
+            path = f"expectations[{product}].{program}".rstrip(".")
+            for figure, number in (figures if isinstance(figures, dict) else {"": None}).items():
+                is_number = isinstance(number, int | float) and not isinstance(number, bool)
+                if program not in PROGRAMS or not is_number or number <= 0:
+                    raise InputError(
+                        "INPUT-VALUE",
+                        f"{path}.{figure} is {number!r}.".replace(". is", " is"),
+                        "Set gpu_validation_expectations (module option expectations) to product, program, "
+                        f"figure and a number above 0; programs are {', '.join(PROGRAMS)}.",
+                    )
 
 
 def has_table(product: str, program: str) -> bool:

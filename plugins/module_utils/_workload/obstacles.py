@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.placeholders import is_placeholder
-from . import runs
+from . import expectations, runs
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
 
@@ -23,6 +23,7 @@ Held = t.Mapping[str, t.Mapping[str, int]]
 
 def check(params: GpuWorkloadParams) -> None:
     """Raise InputError for options that cannot work, or not together."""
+    expectations.check(params.expectations or {})
     references.check(params.image, "image", "gpu_validation_image (module option image)")
     others = [name for name in params.resources or {} if name != GPU]
     if params.claims and others:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.expectations import (
     TABLE,
+    check,
     expected,
     has_table,
 )
@@ -57,3 +59,18 @@ def test_a_shared_card_is_the_same_card() -> None:
 def test_each_number_has_its_source_with_a_year() -> None:
     assert [one for one in TABLE if not one.source.rstrip("0123456789-").endswith(" ")] == []
     assert all(one.value > 0 for one in TABLE)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {H100: {"matmul": {"bf16": 0}}},
+        {H100: {"matmul": {"bf16": "fast"}}},
+        {H100: {"matmull": {"bf16": 500}}},
+        {H100: {"matmul": 500}},
+        {H100: 500},
+    ],
+)
+def test_wrong_numbers_of_the_user_are_named(own: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=H100):
+        check(own)
