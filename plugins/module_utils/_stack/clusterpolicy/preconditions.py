@@ -83,7 +83,7 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
     In check mode a missing one of a new object is a warning: the namespace may be empty before the operator
     is installed. One that an earlier task makes is not even that.
     """
-    object_name, namespace = f"{after['kind']} {name(after)}", params["namespace"]
+    object_name, namespace = f"{after['kind']} {name(after)}", params.namespace
     made = {name(one) for one in files.config_maps(params)}
     for path, kind, wanted in references(after):
         if wanted in made:
@@ -114,11 +114,11 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
 def _as_given(params: StackParams, path: str, object_name: str) -> str:
     """Return the option that has the field, as the user wrote it."""
     option = re.sub("[A-Z]+", lambda found: f"_{found[0].lower()}", path)
-    if at(params, option) is not None:
+    if at(vars(params), option) is not None:
         return option
     return (
         f"gpu_operator_spec.{path} (module option spec)"
-        if at(params, f"spec.{path}")
+        if at(params.spec, path)
         else f"{path} of {object_name}"
     )
 
@@ -165,7 +165,7 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
     for path, part in _parts(spec, "spec"):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, path, is_driver=path == "spec.driver")
-    driver, pools = spec.get("driver") or {}, params["pools"]
+    driver, pools = spec.get("driver") or {}, params.pools
     precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
     manifest.check_driver(precompiled, "spec.driver")
     manifest.check_modules(driver.get("kernelModuleType"), pools, "spec.driver")
@@ -177,7 +177,7 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
 def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
     object_name, spec = name(after), after["spec"]
-    own = [pool for pool in params["pools"] if pool["name"] == object_name]
+    own = [pool for pool in params.pools if pool["name"] == object_name]
     path = f"NVIDIADriver {object_name}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):

@@ -50,7 +50,7 @@ class Judge:
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
-        self._grace = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
+        self._grace = Grace(clock, params.grace, ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -61,7 +61,7 @@ class Judge:
     def _findings(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
-            message, remedy = f"{self._params['name']} does not exist.", stages.DELETED
+            message, remedy = f"{self._params.name} does not exist.", stages.DELETED
             return pending("Missing", message, code="GPU-CR-NOTREADY", remedy=remedy), []
         others = [pool_nodes.judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in pool_nodes.judge_devices(nodes, pool)]
@@ -73,7 +73,7 @@ class Judge:
         verdict, nodes = worst([own, *others]), snapshot.get("nodes", ())
         live: KubeObject | None = next(iter(snapshot.get("objects") or ()), None)
         return {
-            "name": self._params["name"],
+            "name": self._params.name,
             "state": "failed" if own.code == "GPU-CR-FAILED" else verdict.verdict,
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,

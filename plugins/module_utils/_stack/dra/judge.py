@@ -56,7 +56,7 @@ PASSING: t.Final = ("GPU-DRA-SLICES", *OF_OPERANDS, *driver_judge.PASSING, *kern
 def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. wanted: the NVIDIADriver objects."""
     return StackJudge(
-        lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience(params, clock, PASSING)
+        lambda snapshot: judge(snapshot, params.pools, wanted), CHAIN, patience(params, clock, PASSING)
     )
 
 

@@ -33,29 +33,29 @@ def ready_label(namespace: str, name: str) -> str:
 
 def is_preflight_only(params: StackParams) -> bool:
     """Return whether the task only verifies Modules for a kernel, and applies none."""
-    kmm = params["kmm"] or {}
-    is_loaded = kmm.get("module_name") or kmm.get("kernel_mappings") or params["spec"]
+    kmm = params.kmm or {}
+    is_loaded = kmm.get("module_name") or kmm.get("kernel_mappings") or params.spec
     return bool(kmm.get("preflight")) and not is_loaded
 
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    kmm = params["kmm"] or {}
+    kmm = params.kmm or {}
     if is_preflight_only(params):
         return
-    if not params["name"]:
+    if not params.name:
         message = "name is missing: a Module of KMM has no usual name."
         raise InputError("INPUT-REQUIRED", message, "Set name, such as my-driver.")
-    if params["state"] == "absent":
+    if params.state == "absent":
         return
-    _check_images(kmm, at(params, "spec.moduleLoader.container") or {})
-    has_plugin = kmm.get("device_plugin") or params["spec"].get("devicePlugin")
-    if has_plugin and (kmm.get("dra") or params["spec"].get("dra")):
+    _check_images(kmm, at(params.spec, "moduleLoader.container") or {})
+    has_plugin = kmm.get("device_plugin") or params.spec.get("devicePlugin")
+    if has_plugin and (kmm.get("dra") or params.spec.get("dra")):
         message = "kmm.device_plugin and kmm.dra exclude each other."
         raise InputError("INPUT-OPTION", message, "Keep one of the two.")
     devices.check(params)
     if not selector(params):
-        why = ", and the pools have no node_selector in common" if params["pools"] else ""
+        why = ", and the pools have no node_selector in common" if params.pools else ""
         message = f"kmm.selector is missing{why}."
         raise InputError(
             "INPUT-REQUIRED",
@@ -117,10 +117,10 @@ def _each(kmm: Options, key: str) -> list[tuple[str, Options]]:
 
 def selector(params: StackParams) -> dict[str, str]:
     """Return the Module's selector: as given, else the labels that the selectors of all pools share."""
-    given = (params["kmm"] or {}).get("selector") or params["spec"].get("selector")
-    if given or not params["pools"]:
+    given = (params.kmm or {}).get("selector") or params.spec.get("selector")
+    if given or not params.pools:
         return dict(given or {})
-    first, *others = [pool["node_selector"] for pool in params["pools"]]
+    first, *others = [pool["node_selector"] for pool in params.pools]
     return {
         key: str(value) for key, value in first.items() if all(other.get(key) == value for other in others)
     }
@@ -128,13 +128,13 @@ def selector(params: StackParams) -> dict[str, str]:
 
 def tolerations(params: StackParams) -> list[dict[str, t.Any]]:
     """Return the user's tolerations, and one for each taint of the pools."""
-    taints = [taint for pool in params["pools"] for taint in pool.get("taints") or []]
-    return merge_tolerations(params["tolerations"], map(tolerating, taints))
+    taints = [taint for pool in params.pools for taint in pool.get("taints") or []]
+    return merge_tolerations(params.tolerations, map(tolerating, taints))
 
 
 def build(params: StackParams) -> KubeObject:
     """Return the Module to apply: the options, with the raw spec merged over them."""
-    kmm, name, namespace = params["kmm"] or {}, params["name"], params["namespace"]
+    kmm, name, namespace = params.kmm or {}, params.name, params.namespace
     container = {
         **_picked(kmm, "version image_pull_policy in_tree_modules_to_remove registry_tls"),
         "modprobe": _picked(kmm, "module_name dir_name firmware_path parameters modules_loading_order"),
@@ -158,7 +158,7 @@ def build(params: StackParams) -> KubeObject:
         "apiVersion": API_VERSION,
         "kind": "Module",
         "metadata": {"name": name, "namespace": namespace},
-        "spec": merge(_given(spec), params["spec"]),
+        "spec": merge(_given(spec), params.spec),
     }
 
 

@@ -61,7 +61,7 @@ PASSING: t.Final = (
 def judging(params: LookParams, offered: t.Sequence[str], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. offered: resources that the plugins will offer."""
     return StackJudge(
-        lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience(params, clock, PASSING)
+        lambda snapshot: judge(snapshot, params.pools, offered), CHAIN, patience(params, clock, PASSING)
     )
 
 

@@ -41,13 +41,13 @@ _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    if params["name"] != NAME:
-        message = f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}."
+    if params.name != NAME:
+        message = f"name is {params.name!r}: the operator ignores every NicClusterPolicy but {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
-    policy_manifest.check_raw(params["spec"] or {}, "spec")
-    asked = params.get("nic_cluster_policy") or {}
-    is_empty = not params["spec"] and not any(asked.get(option) is not None for option in COMPONENTS)
-    if params["state"] == "present" and is_empty:
+    policy_manifest.check_raw(params.spec, "spec")
+    asked = params.nic_cluster_policy or {}
+    is_empty = not params.spec and not any(asked.get(option) is not None for option in COMPONENTS)
+    if params.state == "present" and is_empty:
         remedy = (
             "Set nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy), such as "
             f"{{ofed_driver: {{}}}}. Its components are {', '.join(COMPONENTS)}."
@@ -56,7 +56,7 @@ def check(params: StackParams) -> None:
     for option in PREFIXES:
         path, part = f"nic_cluster_policy.{option}.resources", asked.get(option)
         entries = (part or {}).get("resources") or []
-        if part is not None and not entries and not at(params, f"spec.{COMPONENTS[option][0]}.config"):
+        if part is not None and not entries and not at(params.spec, f"{COMPONENTS[option][0]}.config"):
             message = f"{path} is empty: the plugin would offer nothing."
             raise InputError(
                 "INPUT-REQUIRED", message, f"Set {path}, such as [{{name: nics, vendors: [15b3]}}]."
@@ -69,7 +69,7 @@ def check(params: StackParams) -> None:
 
 def offered(params: StackParams) -> list[str]:
     """Return the names of the resources that the plugins will offer."""
-    asked = params.get("nic_cluster_policy") or {}
+    asked = params.nic_cluster_policy or {}
     return [
         f"{one.get('prefix') or prefix}/{one['name']}"
         for option, prefix in PREFIXES.items()
@@ -85,7 +85,7 @@ def wished(
     images: name -> {repository, version} of the installed operator. live: the spec of the live object, whose
     images stay unless an option names others.
     """
-    asked = params.get("nic_cluster_policy") or {}
+    asked = params.nic_cluster_policy or {}
     spec: Data = {}
     for option, (key, image) in COMPONENTS.items():
         part = asked.get(option)
@@ -95,7 +95,7 @@ def wished(
             spec[key] = {**found, **_plain(part), **_config(option, part)}
     if asked.get("node_affinity"):
         spec["nodeAffinity"] = asked["node_affinity"]
-    return t.cast(Data, merge(spec, params["spec"]))
+    return t.cast(Data, merge(spec, params.spec))
 
 
 def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
@@ -103,7 +103,7 @@ def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | 
     there = (live or {}).get("spec") or {}
     spec = wished(params, images, there if owned(live) else None)
     theirs = there.get("tolerations")
-    if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
+    if tolerations := merge_tolerations(theirs, params.tolerations, spec.get("tolerations")):
         spec["tolerations"] = tolerations
     return {"apiVersion": API_VERSION, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
 

@@ -35,14 +35,14 @@ def check(params: StackParams) -> None:
     if policy_manifest.goes_back(params):
         message = "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled."
         raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")
-    for index, pool in enumerate(params["pools"]):
+    for index, pool in enumerate(params.pools):
         path, driver = f"pools[{index}].driver", pool.get("driver") or {}
         policy_manifest.check_image(driver, path, is_driver=True)
         policy_manifest.check_branch(driver.get("version"), [pool], path)
-    entries = params.get("nvidia_drivers") or []
+    entries = params.nvidia_drivers or []
     for index, entry in enumerate(entries):
-        _check_entry(entry, f"nvidia_drivers[{index}]", entries, params["pools"])
-    if not entries and not params["pools"] and params["state"] == "present":
+        _check_entry(entry, f"nvidia_drivers[{index}]", entries, params.pools)
+    if not entries and not params.pools and params.state == "present":
         message = "There are neither nvidia_drivers nor pools, so no node would have a driver."
         raise InputError(
             "INPUT-REQUIRED",
@@ -97,11 +97,11 @@ def build(
     """
     base = merge(example, from_policy(driver))
     there = {name(one): one for one in live if owned(one)}
-    given = params.get("nvidia_drivers") or []
+    given = params.nvidia_drivers or []
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
         absent = {entry["name"] for entry in given}
-        names = dict.fromkeys(pool["name"] for pool in params["pools"])
+        names = dict.fromkeys(pool["name"] for pool in params.pools)
         entries = [{"name": object_name} for object_name in names if object_name not in absent]
     return [_manifest(entry, base, params, there.get(entry["name"])) for entry in entries]
 
@@ -110,7 +110,7 @@ def _manifest(
     entry: Values, base: dict[str, t.Any], params: StackParams, live: KubeObject | None
 ) -> KubeObject:
     object_name = entry["name"]
-    own = [pool for pool in params["pools"] if pool["name"] == object_name]
+    own = [pool for pool in params.pools if pool["name"] == object_name]
     of_pool: Values = next((found for pool in own if (found := pool.get("driver"))), {})
     wishes = merge(fields(of_pool, options.FIELDS), fields(entry, options.FIELDS))
     raw = entry.get("spec") or {}
@@ -172,7 +172,7 @@ def unlisted(
     params: StackParams, wanted: t.Sequence[KubeObject], live: t.Sequence[KubeObject]
 ) -> list[KubeObject]:
     """Return drivers of this collection that no option lists any more, such as those of removed pools."""
-    listed = {name(one) for one in wanted} | {one["name"] for one in params.get("nvidia_drivers") or []}
+    listed = {name(one) for one in wanted} | {one["name"] for one in params.nvidia_drivers or []}
     return [one for one in live if owned(one) and name(one) not in listed]
 
 

@@ -45,8 +45,8 @@ class Judge:
     """Judge the SpecialResource, then the nodes of the pools. seen: the last snapshot."""
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
-        self._pools = params["pools"]
-        self._grace = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._pools = params.pools
+        self._grace = Grace(clock, params.grace, ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from unit import managed
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -60,7 +61,7 @@ TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"
 
 
 def params(**given: t.Any) -> StackParams:
-    return t.cast(StackParams, {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given})
+    return some_params(**{"backend": "nvidiadriver", **given})
 
 
 def version(examples: t.Any) -> dict[str, t.Any]:

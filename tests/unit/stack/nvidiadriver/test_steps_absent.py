@@ -10,12 +10,12 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.stack.builders import some_params
 from unit.stack.nvidiadriver.builders import POOL
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 KINDS: t.Final = ("ClusterPolicy", "NVIDIADriver", "GPUCluster", "DaemonSet", "Pod", "Node")
@@ -55,9 +55,8 @@ def refused(on_busy: str, *objects: Data) -> tuple[AcceleratorError, FakeServer]
     server = FakeServer(*KINDS)
     for one in objects:
         server.put(one)
-    options = {"namespace": "nvidia-gpu-operator", "name": "gpu-cluster-policy", "pools": []}
     with pytest.raises(AcceleratorError) as caught:
-        steps.absent(api_on(server, wait_wanted=False), t.cast(StackParams, {**options, "on_busy": on_busy}))
+        steps.absent(api_on(server, wait_wanted=False), some_params(on_busy=on_busy))
     return caught.value, server
 
 
