@@ -32,17 +32,17 @@ def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
 
-def settle_seconds(api: Api, params: LookParams) -> float:
+def settle_seconds(api: Api, settle: float) -> float:
     """Return how many seconds a verdict has to hold; the status of a changed object may still be old."""
-    return float(max(params.settle, REACTION if any(one.before for one in api.changes) else 0))
+    return float(max(settle, REACTION if any(one.before for one in api.changes) else 0))
 
 
 def settle_foreign(
-    api: Api, params: StackParams, kind: Kind, wanted: KubeObject, live: KubeObject
+    api: Api, adopt: str, kind: Kind, wanted: KubeObject, live: KubeObject
 ) -> list[dict[str, t.Any]]:
     """Report or take over (adopt) the fields of a foreign object; return the remaining differences."""
     found = foreign(live, wanted, f"{kind.kind} {name(live)}")
-    if params.adopt == "take":
+    if adopt == "take":
         if found.differs:
             changes = {"spec": difference(wanted, live.get("spec") or {})}
             api.merge_patch(kind, name(live), None, changes)
@@ -132,7 +132,7 @@ def observe(
     Raise NotReadyError or WaitTimeoutError with logs, events and the state of OLM as evidence.
     """
     judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params.node_timeout)
-    settle = settle_seconds(api, params)
+    settle = settle_seconds(api, params.settle)
     go_on = GoOn(params.given_up if verdict is None else (), settle, api.clock)
 
     def judged(seen: Snapshot) -> t.Any:

@@ -12,7 +12,7 @@ from ..._core.objects import KubeObject, at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..drivers import files
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from . import manifest
 
 _DRIVER: t.Final = {
@@ -156,7 +156,7 @@ def _pull_secrets(part: t.Any, path: str) -> t.Iterator[tuple[str, str]]:
             yield from _pull_secrets(value, here)
 
 
-def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
+def check_final(pools: list[StackPool], after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver or an image that cannot work in the ClusterPolicy as it will be.
 
     installed: the operator's release.
@@ -165,7 +165,7 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
     for path, part in _parts(spec, "spec"):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, path, is_driver=path == "spec.driver")
-    driver, pools = spec.get("driver") or {}, params.pools
+    driver = spec.get("driver") or {}
     precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
     manifest.check_driver(precompiled, "spec.driver")
     manifest.check_modules(driver.get("kernelModuleType"), pools, "spec.driver")
@@ -174,10 +174,10 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
         manifest.check_storage(spec.get("gds") or {}, driver.get("kernelModuleType"), pools)
 
 
-def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
+def check_final_driver(pools: list[StackPool], after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
     object_name, spec = name(after), after["spec"]
-    own = [pool for pool in params.pools if pool["name"] == object_name]
+    own = [pool for pool in pools if pool["name"] == object_name]
     path = f"NVIDIADriver {object_name}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):

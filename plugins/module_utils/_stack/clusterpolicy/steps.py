@@ -212,7 +212,7 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
 
 def _refuse_broken(api: Api, params: StackParams, draft: Draft) -> None:
     """Raise AcceleratorError if the policy cannot work as it will be, whoever set its fields."""
-    preconditions.check_final(params, draft.after, draft.installed)
+    preconditions.check_final(params.pools, draft.after, draft.installed)
     preconditions.check_references(api, params, draft.live, draft.after)
     refuse_unmade(api, params, draft.live or {}, draft.after["spec"])
 
@@ -223,7 +223,7 @@ def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:
     if draft.other is None or live is None:
         api.apply(draft.wanted, force_conflicts=live is not None, live=live)
         return None
-    return draft.other._replace(differs=settle_foreign(api, params, POLICY, draft.wanted, live))
+    return draft.other._replace(differs=settle_foreign(api, params.adopt, POLICY, draft.wanted, live))
 
 
 def compare(params: StackParams, live: KubeObject) -> Foreign:
@@ -261,14 +261,14 @@ def observe_policy(api: Api, params: LookParams, also: ExtraCauses | None = None
     judge = Judge(params, api.clock)
 
     def result(seen: Snapshot, findings: list[Finding]) -> dict[str, t.Any]:
-        return summarize({**seen, **_monitoring(api, params)}, params.name, params.pools, findings)
+        return summarize({**seen, **_monitoring(api, params.namespace)}, params.name, params.pools, findings)
 
     wait = Wait("GPU stack", {**queries, **(also.queries if also else {})}, judge, PODS, result)
     snapshot = observe(api, params, wait, also.over(judge) if also else None)
     if judge.looks < 2:
         # The stack worked already: no further request.
         return snapshot
-    snapshot = {**snapshot, **_monitoring(api, params)}
+    snapshot = {**snapshot, **_monitoring(api, params.namespace)}
     if "monitors" in snapshot:
         found = judge_metrics(snapshot, named(snapshot["policies"], params.name))
         if found.verdict == FAILED:
@@ -277,28 +277,28 @@ def observe_policy(api: Api, params: LookParams, also: ExtraCauses | None = None
     return snapshot
 
 
-def _monitoring(api: Api, params: LookParams) -> dict[str, list[KubeObject]]:
+def _monitoring(api: Api, object_name: str) -> dict[str, list[KubeObject]]:
     """Return the objects that collect metrics, by two small requests; empty if a request fails."""
     with contextlib.suppress(AcceleratorError):
-        namespace = api.get(known("Namespace"), params.namespace)
-        monitors = api.list(known("ServiceMonitor"), params.namespace)
+        namespace = api.get(known("Namespace"), object_name)
+        monitors = api.list(known("ServiceMonitor"), object_name)
         return {"namespaces": [namespace] if namespace else [], "monitors": monitors}
     return {}
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    ends = consent.ask(api, removal(api, params), params.on_busy, BUSY)
+    ends = consent.ask(api, removal(api, params.name), params.on_busy, BUSY)
     return remove(api, params, ends)
 
 
-def removal(api: Api, params: StackParams) -> list[Question]:
+def removal(api: Api, object_name: str) -> list[Question]:
     try:
-        live = api.get(POLICY, params.name)
+        live = api.get(POLICY, object_name)
     except KindNotServedError:
         return []
     if not owned(live):
         return []
-    cause = f"ClusterPolicy {params.name} is deleted, and with it driver and device plugin"
+    cause = f"ClusterPolicy {object_name} is deleted, and with it driver and device plugin"
     by = "the garbage collector"
     return [Question(cause, by, driver.DRIVEN, is_certain=False, order="all nodes at once")]
 

@@ -64,7 +64,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     if live is None or owned(live):
         api.apply(cluster, force_conflicts=live is not None, live=live)
     else:
-        differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
+        differs += settle_foreign(api, params.adopt, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
     remove_files(api, params, snapshot["pods"])
     from .. import diagnose

@@ -17,7 +17,7 @@ from ..._kube.kinds import by_name, known
 from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import diagnose
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from ..pods import trouble
 from ..signatures import recognise, spoken
 from ..steps import ask_change
@@ -71,7 +71,7 @@ def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
     if devices.driver(params):
         refuse_old_cluster(api)
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
-    _survey(api, params, wanted, nodes)
+    _survey(api, params.pools, wanted, nodes)
     _require(api, params)
     try:
         live = live_object(api, MODULE, wanted)
@@ -118,9 +118,8 @@ def _settled(
     return {**judge.summarize(snapshot), **kmm_judge.summarize_stages(params, snapshot), **as_result(foreign)}
 
 
-def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
-    pooled = [node for pool in params.pools for node in nodes_of(nodes, pool)]
-    pooled = pooled if params.pools else nodes
+def _survey(api: Api, pools: list[StackPool], wanted: KubeObject, nodes: list[KubeObject]) -> None:
+    pooled = [node for pool in pools for node in nodes_of(nodes, pool)] if pools else nodes
     ours = set(map(name, pooled))
     fits = kernels.survey(nodes, kernels.mappings(wanted))
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]

@@ -28,7 +28,7 @@ from ..._kube.kinds import known
 from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..clusterpolicy import preconditions
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
 from .judge import CHAIN, PODS, judge_gone, judging, outlived, summarize
@@ -72,7 +72,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     )
     with naming_differences(other, CAUSES):
         snapshot = observe(api, params, wait)
-    rebuild = _nodes_to_rebuild(api, params, snapshot)
+    rebuild = _nodes_to_rebuild(api, pools, snapshot)
     return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **as_result(other), "ends": ends}
 
 
@@ -90,11 +90,11 @@ def _ends(
     return consent.ask(api, questions, params.on_busy, "NIC-BUSY")
 
 
-def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
+def _nodes_to_rebuild(api: Api, pools: list[StackPool], snapshot: Snapshot) -> list[str]:
     """Return nodes whose GPU driver must be rebuilt, and warn of them; empty if this task changed nothing."""
     if not api.changes or api.check_mode:
         return []
-    nodes = {name(node) for pool in params.pools for node in nodes_of(snapshot["nodes"], pool)}
+    nodes = {name(node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     found = outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
     if found:
         label = "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite"

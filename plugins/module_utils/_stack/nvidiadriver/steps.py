@@ -164,7 +164,7 @@ def refuse_unmade(
         if there is None or owned(there) or params.adopt == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
             after = fields.applied(there, one)
-            preconditions.check_final_driver(params, after, installed)
+            preconditions.check_final_driver(params.pools, after, installed)
             preconditions.check_references(api, params, there, after)
             changes.append(Change((there or {}).get("spec") or {}, after["spec"], without))
     refuse_missing(api, params, changes)
@@ -230,7 +230,7 @@ def keep(
         if there is None or owned(there):
             api.apply(one, force_conflicts=there is not None, live=there)
         else:
-            differs += settle_foreign(api, params, DRIVER, one["spec"], there)
+            differs += settle_foreign(api, params.adopt, DRIVER, one["spec"], there)
     return differs
 
 
@@ -255,7 +255,7 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
     drivers = _removable(api, preconditions.gpu_cluster)
-    asked = [*map(_deletion, drivers), *policy_steps.removal(api, params)]
+    asked = [*map(_deletion, drivers), *policy_steps.removal(api, params.name)]
     ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)
     remove_drivers(api, preconditions.gpu_cluster)
     return policy_steps.remove(api, params, ends)
