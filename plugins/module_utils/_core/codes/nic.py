@@ -83,9 +83,9 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-STATE",
-        "The NicClusterPolicy does not exist, is notReady, or reports an error. The message gives the "
-        "states of its components.",
-        "Run `oc describe nicclusterpolicy`.",
+        "NicClusterPolicy {policy} is not ready: {why}.",
+        "Run `oc describe nicclusterpolicy {policy}`, then `oc logs -n nvidia-network-operator "
+        "deployment/nvidia-network-operator-controller-manager`.",
     ),
     Code(
         "NIC-TAINT",

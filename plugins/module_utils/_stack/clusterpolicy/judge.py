@@ -137,8 +137,8 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     if not late:
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
-    message = f"The operator has not applied the policy to {shown} yet."
-    return [on_object(PENDING, ROLLOUT, message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
+    text = text_of("GPU-CP-NOTREADY", policy=name(policy), why=f"it is not applied yet to {shown}")
+    return [on_object(PENDING, ROLLOUT, **text._asdict())]
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:

@@ -22,38 +22,17 @@ API_VERSION: t.Final = "nvidia.com/v1"
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
-def anew(older: str, object_name: str) -> str:
-    """Return the command after which the task can create the policy anew.
-
-    The operator does not turn to a policy that it has passed over, even once the older one is gone.
-    """
-    return f"oc delete clusterpolicy {older} {object_name}"
-
-
 def refuse_second(policies: t.Iterable[KubeObject], object_name: str) -> None:
     """Raise NotReadyError if another ClusterPolicy is older: the operator ignores all but the oldest."""
     there = list(policies)
     if not there or name(oldest(there)) == object_name:
         return
-    counts, names = name(oldest(there)), sorted(map(name, there))
-    message = (
-        f"ClusterPolicy {counts} exists already; the operator would ignore another one named {object_name}, "
-        "because only the oldest counts."
+    older, names = name(oldest(there)), sorted(map(name, there))
+    left = [older, *(one for one in names if one == object_name)]
+    evidence = [f"clusterpolicy/{one}" for one in names]
+    raise NotReadyError(
+        "GPU-CP-IGNORED", older=older, policy=object_name, names=" ".join(left), evidence=evidence
     )
-    remedy = (
-        f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first: its drivers go, "
-        "and pods with GPUs end."
-    )
-    if object_name in names:
-        message = (
-            f"ClusterPolicy {counts} is older than {object_name}; the operator ignores {object_name}, "
-            "because only the oldest counts."
-        )
-        remedy = (
-            f"Set name={counts}, or run `{anew(counts, object_name)}`, and the task again. Their drivers go "
-            "meanwhile, and pods with GPUs end."
-        )
-    raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
 def goes_back(params: StackParams) -> bool:

@@ -11,6 +11,7 @@ from ..._core.errors import ForbiddenError, NotReadyError
 from ..._core.objects import KubeObject, at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
+from .. import pointers
 from ..drivers import files
 from ..params import StackParams, StackPool
 from . import manifest
@@ -61,16 +62,14 @@ class Reference(t.NamedTuple):
 def refuse_other_stack(api: Api, object_name: str) -> None:
     """Raise NotReadyError if a GPUCluster exists: the operator would reconcile neither of the two."""
     if other := gpu_cluster(api):
-        message = (
-            f"GPUCluster {other} exists (the stack for dynamic resource allocation); with it "
-            f"ClusterPolicy {object_name} would be a conflicting resource."
+        raise NotReadyError(
+            "GPU-CP-CONFLICT",
+            other=f"GPUCluster {other} (dynamic resource allocation)",
+            object=f"ClusterPolicy {object_name}",
+            backend="dra",
+            resource=f"gpucluster {other}",
+            evidence=[f"gpucluster/{other}"],
         )
-        remedy = (
-            "Set gpu_backend: dra (module option backend), or remove that stack first: run special_resource "
-            f"with backend dra and state absent, or `oc delete gpucluster {other}`. Pods "
-            "that hold its claims end."
-        )
-        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
 
 
 def gpu_cluster(api: Api) -> str:
@@ -96,19 +95,18 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
             continue
         if found:
             continue
-        message = (
-            f"spec.{path} of {object_name} names {kind} {wanted}, which does not exist in namespace "
-            f"{namespace}: pods that need it would not start."
+        text = pointers.missing(
+            f"spec.{path} of {object_name}",
+            kind,
+            wanted,
+            namespace,
+            _as_given(params, path, object_name),
         )
         if api.check_mode and (live is None or path in _SHARING):
             if path not in _SHARING:
-                api.warn(message)
+                api.warn(text.message)
             continue
-        source = "--from-file=FILE" if kind == "ConfigMap" else "--from-literal=KEY=VALUE"
-        make = "configmap" if kind == "ConfigMap" else "secret generic"
-        command = f"oc create {make} {wanted} -n {namespace} {source}"
-        remedy = f"Run `{command}`, or correct {_as_given(params, path, object_name)}."
-        raise NotReadyError("GPU-CP-REFERENCE", message, remedy, [f"{kind.lower()}/{wanted}"])
+        raise NotReadyError(text.code, text.message, text.remedy, [f"{kind.lower()}/{wanted}"])
 
 
 def _as_given(params: StackParams, path: str, object_name: str) -> str:

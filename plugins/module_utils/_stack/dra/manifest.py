@@ -36,11 +36,11 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
     if names:
         raise NotReadyError(
             "GPU-CP-CONFLICT",
-            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
-            "no node from one stack to the other.",
-            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
-            "more: it ends them), or keep backend clusterpolicy.",
-            [f"clusterpolicy/{name}" for name in names],
+            other=f"ClusterPolicy {names[0]}",
+            object="a GPUCluster",
+            backend="clusterpolicy",
+            resource=f"clusterpolicy {names[0]}",
+            evidence=[f"clusterpolicy/{name}" for name in names],
         )
 
 

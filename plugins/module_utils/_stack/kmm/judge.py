@@ -11,6 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ..._core import conditions
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
@@ -53,8 +54,8 @@ class Judge:
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         if not snapshot.get("modules"):
-            message = f"Module {self._params.name} does not exist."
-            return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=stages.DELETED)], []
+            text = text_of("GPU-DELETED", object=f"Module {self._params.name}")
+            return [pending("Missing", **text._asdict())], []
         module, pools = snapshot["modules"][0], self._params.pools
         nodes = [node for node in snapshot["nodes"] if self._only in ("", name(node))]
         first = [] if self._only else [pool_nodes.judge_size(nodes, pool) for pool in pools]
@@ -99,8 +100,8 @@ def judge_numbers(module: KubeObject) -> Readiness:
         matching = numbers.get("nodesMatchingSelectorNumber", 0)
         if key not in status or (matching and (available != desired or not desired)):
             line = f"{key}: {available} of {desired} available, matching nodes: {matching}"
-            message, remedy = f"Module {name(module)}: {line}.", kernels.OPERATOR_LOG
-            return pending("Numbers", message, code="GPU-KMM-PENDING", remedy=remedy, details=(line,))
+            text = text_of("GPU-KMM-PENDING", object=f"Module {name(module)}", progress=line)
+            return pending("Numbers", **text._asdict(), details=(line,))
     return ready("Loaded", "The kernel module is loaded.")
 
 

@@ -152,6 +152,6 @@ def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> R
         what = "KMM has not labelled it ready"
     if not what:
         return None
-    pods = how_to_list(name(node), namespace)
-    remedy = f"Run `{pods}` to check the pods of the Module. {kernels.OPERATOR_LOG}"
-    return at_node(name(node), "Loading", what, "GPU-KMM-PENDING", remedy)
+    pods = f", and `{how_to_list(name(node), namespace)}` to check the pods of the Module"
+    text = text_of("GPU-KMM-PENDING", object=f"node {name(node)}", progress=what, also=pods)
+    return at_node(name(node), "Loading", what, text.code, text.remedy)

@@ -195,11 +195,9 @@ def judge(policy: Data) -> Readiness:
     own = conditions.find(policy, "Ready")
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
-        message = (
-            f"NicClusterPolicy {NAME} is {found}, but its status is older than its last change "
-            f"(generation {seen} of {now})."
-        )
-        return pending("StatusOfBefore", message, code="NIC-STATE", remedy=OPERATOR_LOG)
+        old = f"state ready, but its status is older than its last change (generation {seen} of {now})"
+        text = text_of("NIC-STATE", policy=NAME, why=old)
+        return pending("StatusOfBefore", **text._asdict())
     if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
     late = [one for one in components(policy) if one["state"] != "ready"]
@@ -208,6 +206,5 @@ def judge(policy: Data) -> Readiness:
     )
     said = said or str(status.get("reason") or "it gives no reason")
     make = failed if any(one["state"] == "error" for one in late) else pending
-    remedy = f"Run `oc describe nicclusterpolicy`. {OPERATOR_LOG}"
-    message = f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}."
-    return make("ComponentsNotReady", message, code="NIC-STATE", remedy=remedy)
+    text = text_of("NIC-STATE", policy=NAME, why=f"state {found or 'unknown'}: {said}")
+    return make("ComponentsNotReady", **text._asdict())

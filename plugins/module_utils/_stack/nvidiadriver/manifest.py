@@ -205,8 +205,8 @@ def refuse_overlap(
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
         names = " and ".join(sorted(defaults))
-        message = f"NVIDIADrivers {names} are both the default."
-        raise NotReadyError("GPU-NVD-OVERLAP", message, "Set default for one of them only.", defaults)
+        every = "every node that no other driver selects (default: true)"
+        raise NotReadyError("GPU-NVD-OVERLAP", drivers=names, nodes=every, evidence=defaults)
 
 
 def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -> list[str] | None:
@@ -230,14 +230,7 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
     where = "every node that one of them selects"
     if nodes:
         where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
-    message = (
-        f"NVIDIADrivers {written} both select {where}: the operator would then install no driver at all."
-    )
-    remedy = (
-        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them: "
-        "pods with GPUs on its other nodes end."
-    )
-    raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
+    raise NotReadyError("GPU-NVD-OVERLAP", drivers=written, nodes=where, evidence=nodes)
 
 
 def undecided(wanted: t.Sequence[KubeObject]) -> list[str]:

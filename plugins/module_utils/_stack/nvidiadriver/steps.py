@@ -274,12 +274,6 @@ def _removable(api: Api, staying: t.Callable[[Api], str]) -> list[KubeObject]:
     ours = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
         drivers = ", ".join(f"NVIDIADriver {name(one)}" for one in ours)
-        message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
-        remedy = (
-            "Remove that stack first: run special_resource with backend dra and state absent, or "
-            f"`oc delete gpucluster {cluster}` if this collection did not make it. "
-            "Pods that hold its claims end."
-        )
         evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{name(one)}" for one in ours)]
-        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)
+        raise NotReadyError("GPU-CP-NEEDED", cluster=cluster, drivers=drivers, evidence=evidence)
     return ours

@@ -276,7 +276,7 @@ def test_a_whole_driver_image_is_taken() -> None:
 def test_a_second_policy_is_refused() -> None:
     with pytest.raises(NotReadyError) as caught:
         clusterpolicy_manifest.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
-    assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
+    assert (caught.value.code, "Set name to older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
     clusterpolicy_manifest.refuse_second([], "gpu-cluster-policy")
     clusterpolicy_manifest.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")
 

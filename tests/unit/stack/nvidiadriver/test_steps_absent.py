@@ -64,7 +64,7 @@ def refused(on_busy: str, *objects: Data) -> tuple[AcceleratorError, FakeServer]
 def test_a_cluster_that_needs_the_drivers_is_named_before_the_pods(on_busy: str) -> None:
     """Whatever on_busy allows, the removal could not go on, so no pod is asked about or waited for."""
     problem, server = refused(on_busy, DRIVER, CLUSTER, NODE, BUSY)
-    assert problem.code == "GPU-CP-CONFLICT"
+    assert problem.code == "GPU-CP-NEEDED"
     assert "GPUCluster gpu-cluster needs NVIDIADriver training" in str(problem)
     assert server.writes() == []
 
