@@ -119,8 +119,9 @@ def choose(params: t.Mapping[str, t.Any]) -> tuple[Backend, StackParams]:
     for option in sorted(set[str]().union(*OWN.values()) - OWN[object_name]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
-            message = f"{option} belongs to backend {owners}, and backend is {object_name}."
-            raise InputError("INPUT-OPTION", message, f"Remove {option}, or set backend to {owners}.")
+            raise InputError(
+                "INPUT-BACKEND", option=option, backends=owners, setting="backend", value=object_name
+            )
     found, grace = backend(object_name), params["grace"]
     usual = {"name": found.NAME, "namespace": found.NAMESPACE}
     filled = {

@@ -27,12 +27,8 @@ def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
     custom = params.custom
     if not custom:
-        message = "custom is missing, and backend is custom."
-        raise InputError(
-            "INPUT-REQUIRED",
-            message,
-            f'Set custom.definition to the object, and custom.ready, such as "{_AVAILABLE}".',
-        )
+        example = f'{{definition: THE OBJECT, ready: "{_AVAILABLE}"}}'
+        raise InputError("INPUT-MISSING", option="custom", example=example, also=", and backend is custom")
     _check_definition(custom["definition"])
     check_resources(custom.get("expected") or {}, "custom.expected")
     metadata = custom["definition"]["metadata"]
@@ -46,20 +42,17 @@ def check(params: StackParams) -> None:
         raise InputError("INPUT-OPTION", message, "Write them into custom.definition.spec.")
     if params.state == "present":
         if not custom.get("ready"):
-            message = "custom.ready is missing: without it the task cannot know when the object is ready."
-            raise InputError(
-                "INPUT-REQUIRED", message, f'Set custom.ready; for most operators it is "{_AVAILABLE}".'
-            )
+            why = ": without it the task cannot know when the object is ready"
+            raise InputError("INPUT-MISSING", option="custom.ready", example=f'"{_AVAILABLE}"', also=why)
         expressions(params)
 
 
 def _check_definition(definition: KubeObject) -> None:
-    for path in ("apiVersion", "kind", "metadata.name"):
+    examples = {"apiVersion": "fpga.example.com/v1", "kind": "FpgaStack", "metadata.name": "fpga"}
+    for path, example in examples.items():
         value = at(definition, path)
         if not value or not isinstance(value, str):
-            message = f"custom.definition.{path} is missing."
-            remedy = f"Set custom.definition.{path}, as `oc get -o yaml` shows it."
-            raise InputError("INPUT-REQUIRED", message, remedy)
+            raise InputError("INPUT-MISSING", option=f"custom.definition.{path}", example=example)
 
 
 def expressions(params: StackParams) -> Expressions:

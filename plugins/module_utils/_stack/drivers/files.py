@@ -39,8 +39,8 @@ def check(params: StackParams) -> None:
             )
             raise InputError("INPUT-VALUE", message, 'Write for example {nvidia.conf: "NVreg_A=1"}.')
         if at(params.driver, f"{kind}.{_KINDS[kind]}"):
-            message = f"{path} and driver.{kind} both say which files the driver has."
-            raise InputError("INPUT-OPTION", message, "Keep one of the two.")
+            why = ": both say which files the driver has"
+            raise InputError("INPUT-EXCLUSIVE", option=path, other=f"driver.{kind}", also=why)
 
 
 def config_maps(params: StackParams) -> list[KubeObject]:

@@ -48,19 +48,18 @@ def check(params: StackParams) -> None:
     asked = params.nic_cluster_policy or {}
     is_empty = not params.spec and not any(asked.get(option) is not None for option in COMPONENTS)
     if params.state == "present" and is_empty:
-        remedy = (
-            "Set nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy), such as "
-            f"{{ofed_driver: {{}}}}. Its components are {', '.join(COMPONENTS)}."
+        raise InputError(
+            "INPUT-MISSING",
+            option="nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy)",
+            example="{ofed_driver: {}}",
+            also=f", or has no component: {', '.join(COMPONENTS)}",
         )
-        raise InputError("INPUT-REQUIRED", "nic_cluster_policy has no component.", remedy)
     for option in PREFIXES:
         path, part = f"nic_cluster_policy.{option}.resources", asked.get(option)
         entries = (part or {}).get("resources") or []
         if part is not None and not entries and not at(params.spec, f"{COMPONENTS[option][0]}.config"):
-            message = f"{path} is empty: the plugin would offer nothing."
-            raise InputError(
-                "INPUT-REQUIRED", message, f"Set {path}, such as [{{name: nics, vendors: [15b3]}}]."
-            )
+            example, why = "[{name: nics, vendors: [15b3]}]", ": the plugin would offer nothing"
+            raise InputError("INPUT-MISSING", option=path, example=example, also=why)
         for index, entry in enumerate(entries):
             if not _NAME.fullmatch(entry["name"]):
                 message = f"{path}[{index}].name is {entry['name']!r}."

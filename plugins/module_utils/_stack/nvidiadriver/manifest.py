@@ -43,12 +43,9 @@ def check(params: StackParams) -> None:
     for index, entry in enumerate(entries):
         _check_entry(entry, f"nvidia_drivers[{index}]", entries, params.pools)
     if not entries and not params.pools and params.state == "present":
-        message = "There are neither nvidia_drivers nor pools, so no node would have a driver."
-        raise InputError(
-            "INPUT-REQUIRED",
-            message,
-            "Set gpu_pools (module option pools), or nvidia_drivers, such as [{name: all, default: true}].",
-        )
+        either = "gpu_pools (module option pools) or nvidia_drivers"
+        why = ": no node would have a driver"
+        raise InputError("INPUT-MISSING", option=either, example="[{name: all, default: true}]", also=why)
 
 
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
@@ -63,19 +60,14 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
             "INPUT-VALUE", f"{path}.name {object_name} is there twice.", "Name each driver once."
         )
     if is_default and entry.get("node_selector"):
-        message = f"{path} has default and node_selector: the API refuses that."
-        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
+        raise InputError("INPUT-EXCLUSIVE", option=f"{path}.default", other=f"{path}.node_selector")
     if entry["state"] == "present" and not (is_default or entry.get("node_selector") or own):
-        message = (
-            f"{path} has no node_selector, and no pool is named {object_name}: it would be for every GPU "
-            "node."
-        )
-        remedy = f"Set {path}.node_selector, such as {{pool: a}}, or {path}.default: true."
-        raise InputError("INPUT-REQUIRED", message, remedy)
-    storage = [at(entry, f"{key}.enabled") for key in ("gds", "gdrcopy")]
-    if entry.get("use_precompiled") and any(storage):
-        message = f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that."
-        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
+        why = f", and no pool is named {object_name}: it would be for every GPU node"
+        example = f"{{pool: a}}, or {path}.default: true"
+        raise InputError("INPUT-MISSING", option=f"{path}.node_selector", example=example, also=why)
+    storage = [f"{path}.{key}" for key in ("gds", "gdrcopy") if at(entry, f"{key}.enabled")]
+    if entry.get("use_precompiled") and storage:
+        raise InputError("INPUT-EXCLUSIVE", option=f"{path}.use_precompiled", other=storage[0])
 
 
 def selector(pools: t.Sequence[StackPool], object_name: str) -> dict[str, str]:

@@ -26,16 +26,13 @@ def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
     sro = params.sro or {}
     if not old_name(params):
-        message = "name is missing: a SpecialResource has no usual name."
-        raise InputError(
-            "INPUT-REQUIRED", message, "Set name, such as my-driver; sro.special_resource does too."
-        )
+        why = ", and sro.special_resource too: a SpecialResource has no usual name"
+        raise InputError("INPUT-MISSING", option="name", example="my-driver", also=why)
     if target(params) and sro.get("chart"):
-        message = "sro.chart and sro.migrate_to exclude each other."
-        raise InputError("INPUT-OPTION", message, "Keep one of the two.")
+        raise InputError("INPUT-EXCLUSIVE", option="sro.chart", other="sro.migrate_to")
     if sro.get("chart") and not params.namespace:
-        message = "namespace is missing: the chart is installed there."
-        raise InputError("INPUT-REQUIRED", message, "Set namespace, such as my-driver.")
+        why = ": the chart is installed there"
+        raise InputError("INPUT-MISSING", option="namespace", example="my-driver", also=why)
 
 
 def build(params: StackParams) -> KubeObject:

@@ -37,9 +37,10 @@ def check(params: StackParams) -> None:
     theirs = set[str]().union(*handed_on.values()) - set(sro_options.OPTIONS)
     for option in sorted(theirs - handed_on.get(target, set())):
         if getattr(params, option) is not None:
-            message = f"{option} is given, and sro.migrate_to is {target or 'not'}."
+            owners = " or ".join(one for one in handed_on if option in handed_on[one])
+            value = target or "not given"
             raise InputError(
-                "INPUT-OPTION", message, f"Remove {option}, or migrate to the backend that has it."
+                "INPUT-BACKEND", option=option, backends=owners, setting="sro.migrate_to", value=value
             )
     if target:
         _successor(params).check(_handed_on(params))

@@ -191,7 +191,7 @@ def test_going_over_keeps_the_policys_driver() -> None:
             {"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]},
             "nvidia_drivers[0].upgrade_policy.max_unavailable",
         ),
-        ({"pools": []}, "nvidia_drivers nor pools"),
+        ({"pools": []}, "nvidia_drivers is missing"),
         ({"pools": [pool("a", driver={"version": "1"})]}, "pools[0].driver.version"),
         (
             {"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]},
