@@ -59,7 +59,7 @@ CODES: t.Final = (
         "GPU-CP-CONFLICT",
         "{other} exists, and {object} beside it stops both; the operator moves no node from one stack to "
         "the other.",
-        "Set `gpu_backend: {backend}` (module option `backend`) to keep {other}; or remove it first by "
+        "Set gpu_backend to {backend} (module option `backend`) to keep {other}; or remove it first by "
         "special_resource with that backend and state absent, or by `oc delete {resource}`. Pods that hold "
         "its GPUs or claims end.",
     ),
@@ -251,8 +251,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DTK-STREAM",
-        "The ImageStream driver-toolkit has no tag for a node's RHCOS version, or does not exist.",
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag.",
+        "Node {node}: ImageStream openshift/driver-toolkit has no tag {tag} ({tags}).",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a "
+        "release of OpenShift brings it.",
     ),
     Code(
         "GPU-ECC",
@@ -505,10 +506,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-EMPTY",
-        "An NVIDIADriver has no DaemonSet for a node that it owns for longer than `grace`; its state "
-        "does not count.",
-        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
-        "label VERSION_ID.major.",
+        "Node {node}: NVIDIADriver {driver} has no DaemonSet for it{also}.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`; if the node has no label "
+        "VERSION_ID.major, run `oc get pods -n openshift-nfd -o wide --field-selector spec.nodeName={node}` "
+        "to check nfd-worker.",
     ),
     Code(
         "GPU-NVD-FAILED",
@@ -576,8 +577,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-OPERAND-LACKING",
-        "A node's labels require an operand, but no DaemonSet selects the node, or its DaemonSet wants no "
-        "pod there.",
+        "Node {node}: its labels require {components}, but no DaemonSet selects it.",
         "Run `oc describe daemonset -n nvidia-gpu-operator`, and compare its nodeSelector with the node's "
         "labels; for the driver compare OSTREE_VERSION.",
     ),
@@ -586,6 +586,12 @@ CODES: t.Final = (
         "A container of the stack was ended because it needed more memory than its limit, or than its node "
         "has (OOMKilled).",
         "Raise `resources.limits.memory` of the operand that the message names, in gpu_operator_spec.",
+    ),
+    Code(
+        "GPU-OPERAND-UNWANTED",
+        "Node {node}: DaemonSet {daemonset} selects it and wants no pod anywhere (0 desired).",
+        "Run `oc describe daemonset -n nvidia-gpu-operator {daemonset}` to find an affinity or a taint; the "
+        "operator counts such a DaemonSet as ready.",
     ),
     Code(
         "GPU-OPTED-OUT",
@@ -693,9 +699,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-TAINT",
-        "The operands do not tolerate a taint of a node.",
-        "Add the taint to `gpu_tolerations` (module option `tolerations`), or run `oc adm taint nodes NODE "
-        "KEY:EFFECT-`.",
+        "Node {node}: taint {taints} is not tolerated by {who}.",
+        "Run `oc adm taint nodes {node} {away}`, or add the taint to `gpu_tolerations` (module option "
+        "`tolerations`).",
     ),
     Code(
         "GPU-THROTTLED",

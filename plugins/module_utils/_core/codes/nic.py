@@ -89,8 +89,9 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-TAINT",
-        "The operator's pods do not tolerate a taint of a node.",
-        "Add the taint to `gpu_tolerations` (module option `tolerations`).",
+        "Node {node}: taint {taints} is not tolerated by {who}.",
+        "Run `oc adm taint nodes {node} {away}`, or add the taint to `gpu_tolerations` (module option "
+        "`tolerations`).",
     ),
     Code(
         "NIC-UPG",

@@ -37,11 +37,10 @@ def judge_node(
     """
     upgrade = judge_upgrade(node, snapshot)
     daemonsets = operands.selecting(node, snapshot["daemonsets"])
-    remedy = "Add the taint to gpu_tolerations (module option tolerations)."
     return [
         judge_alive(node),
         _judge_labels(node),
-        judge_taints(node, daemonsets, "GPU-TAINT", remedy, stages.DRIVER),
+        judge_taints(node, daemonsets, "GPU-TAINT", stages.DRIVER),
         kernel.judge(node, _BY_OBJECTS, snapshot),
         *_judge_operands(node, snapshot, is_driven),
         upgrade if upgrade and upgrade.is_failed else None,
@@ -89,14 +88,10 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
     pods, found = {name(pod): pod for pod in snapshot["pods"]}, operands_of(node, snapshot)
     absent = [one for one in lacking(node, found) if one != "driver" or not is_driven]
     findings = judge_pods(node, [(one, pods.get(one.pod)) for one in found if not one.ready], absent)
-    remedy = (
-        f"Run `oc describe daemonset -n {operands.NAMESPACE}`, and compare its nodeSelector with the node's "
-        "nvidia.com/gpu.deploy labels."
-    )
     for one in absent:
-        reason, what = f"Lacking:{one}", f"no DaemonSet selects it for {one}"
-        more: dict[str, t.Any] = {"stage": operands.stage_of(one), "waits": True}
-        findings.append(on_node(PENDING, node, reason, what, "GPU-OPERAND-LACKING", remedy, **more))
+        text = about_node("GPU-OPERAND-LACKING", node=name(node), components=one)
+        stage = operands.stage_of(one)
+        findings.append(on_node(PENDING, node, f"Lacking:{one}", *text, stage=stage, waits=True))
     return findings
 
 

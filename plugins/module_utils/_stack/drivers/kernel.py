@@ -84,7 +84,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     looks: tuple[t.Callable[[], Misfit | None], ...] = (
         lambda: _kernel(node, found),
         lambda: _release(node, found) if source == toolkit.BY_TOOLKIT else None,
-        lambda: _tag(found, images) if source == toolkit.BY_TOOLKIT else None,
+        lambda: _tag(node, found, images) if source == toolkit.BY_TOOLKIT else None,
         lambda: _no_daemonset(node, found, source, snapshot["daemonsets"]) if daemonset is None else None,
         lambda: _daemonset(found, daemonset, images) if source == toolkit.BY_TOOLKIT and daemonset else None,
         lambda: _image(node, found, daemonset, pod) if source == toolkit.BY_IMAGE and daemonset else None,
@@ -130,16 +130,12 @@ def _release(node: Data, found: System) -> Misfit | None:
     return Misfit("labels", *about_node("GPU-NFD-OSTREE", node=name(node)))
 
 
-def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
+def _tag(node: Data, found: System, images: t.Mapping[str, str]) -> Misfit | None:
     if not found.ostree or found.ostree in images:
         return None
     there = f"it has {', '.join(sorted(images))}" if images else "it has no tag"
-    what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
-    remedy = (
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a release "
-        "of OpenShift brings it."
-    )
-    return Misfit("toolkit", what, "GPU-DTK-STREAM", remedy)
+    text = about_node("GPU-DTK-STREAM", node=name(node), tag=found.ostree, tags=there)
+    return Misfit("toolkit", *text)
 
 
 def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data]) -> Misfit | None:

@@ -22,7 +22,6 @@ from ..._nodes.taints import matches
 from .. import operands, stages
 from ..clusterpolicy.manifest import reason, state
 from ..params import StackPool
-from ..pods import how_to_list
 from ..stages import Finding, on_node, on_object
 from ..upgrade import RUNNING, SKIP, how_to_watch, with_progress
 
@@ -99,15 +98,13 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", object_name)]
     ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
-        what = f"NVIDIADriver {object_name} has no DaemonSet for it, since its label {MAJOR} is missing"
-        if state(driver) == "ready":
-            what += f"; {object_name} is ready all the same"
-        pods = how_to_list(name(node), "openshift-nfd")
-        remedy = f"Run `{pods}` to check nfd-worker: without the label the operator does not count the node."
-        return _on_driver(node, "NoMajor", what, "GPU-NVD-EMPTY", remedy)
+        why = f", since its label {MAJOR} is missing"
+        why += f"; {object_name} is ready all the same" if state(driver) == "ready" else ""
+        text = about_node("GPU-NVD-EMPTY", node=name(node), driver=object_name, also=why)
+        return _on_driver(node, "NoMajor", *text)
     if not ours:
-        what = f"NVIDIADriver {object_name} has no DaemonSet for it"
-        return _on_driver(node, "NoDaemonSet", what, "GPU-NVD-EMPTY", operands.OPERATOR_LOG)
+        text = about_node("GPU-NVD-EMPTY", node=name(node), driver=object_name)
+        return _on_driver(node, "NoDaemonSet", *text)
     version = str(spec.get("version") or "")
     if version and not any(operands.runs_version(one, version) for one in ours):
         late = f"its DaemonSet does not have version {version} yet"

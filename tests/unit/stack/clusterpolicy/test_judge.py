@@ -151,7 +151,7 @@ CASES = [
     ),
     (
         unwanted,
-        "GPU-OPERAND-LACKING",
+        "GPU-OPERAND-UNWANTED",
         "pending",
         "failed",
         "DaemonSet nvidia-dcgm-exporter selects it and wants no pod anywhere (0 desired)",
