@@ -444,10 +444,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NFD-EMPTY",
-        "The operator sees no GPU: a node of the pool has no NVIDIA PCI label for longer than `grace`, or "
-        "the ClusterPolicy reports no GPU nodes.",
-        "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on that node, and add class 03 to "
-        "`node_feature_discovery_pci_classes`.",
+        "Node {node}: no label feature.node.kubernetes.io/pci-10de.present, so the operator leaves the node "
+        "out.",
+        "Run `oc get pods -A -o wide --field-selector spec.nodeName={node}` to check that an nfd-worker "
+        "runs there, and add class 03 to `node_feature_discovery_pci_classes`.",
     ),
     Code(
         "GPU-NFD-KERNEL",

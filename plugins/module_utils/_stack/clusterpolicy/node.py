@@ -81,12 +81,8 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
     """Return a finding if the node has no NVIDIA PCI label; the operator then ignores it and can be ready."""
     if has_nvidia_pci(labels(node)):
         return None
-    what = "no label feature.node.kubernetes.io/pci-10de.present"
-    remedy = (
-        f"Run `oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` to check that an "
-        "nfd-worker runs there, and add class 03 to node_feature_discovery_pci_classes."
-    )
-    found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
+    text = about_node("GPU-NFD-EMPTY", node=name(node))
+    found = on_node(PENDING, node, "NoPciLabel", *text, stage=stages.LABELS)
     if state(policy) == "ready" and reason(policy) in BLIND:
         blind = f"ClusterPolicy {name(policy)} is ready with reason {reason(policy)}: it sees no GPU."
         return replace(found, message=f"{found.message}; {blind}")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import NVIDIA_PCI
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import PENDING, Readiness, about_node
 from ..._nodes import devices, dra
@@ -15,7 +14,7 @@ from .. import operands, stages
 from ..drivers import kernel
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints
 from ..params import StackPool
-from ..pods import how_to_list, judge_pods
+from ..pods import judge_pods
 from ..stages import Finding, on_node
 from ..upgrade import judge_upgrade
 
@@ -62,12 +61,8 @@ def operands_of(
 def _judge_labels(node: KubeObject) -> Finding | None:
     marks = labels(node)
     if not has_nvidia_pci(marks):
-        what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
-        command = how_to_list(name(node), "openshift-nfd")
-        remedy = (
-            f"Run `{command}` to check nfd-worker, and add class 03 to node_feature_discovery_pci_classes."
-        )
-        return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
+        text = about_node("GPU-NFD-EMPTY", node=name(node))
+        return on_node(PENDING, node, "Label", *text, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         label = f"{operands.MODE} is {marks[operands.MODE]}"
         text = about_node("GPU-MODE", node=name(node), label=label)
