@@ -247,17 +247,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    SpecialResourceParams,
-)
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
 
 
-def ensure(api: Api, params: SpecialResourceParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     backend, complete = choose(params)
-    steps = backend.absent if params["state"] == "absent" else backend.present
-    return {"special_resource": {"backend": params["backend"], **steps(api, complete)}}
+    steps = backend.absent if complete.state == "absent" else backend.present
+    return {"special_resource": {"backend": complete.backend, **steps(api, complete)}}
 
 
 def main() -> None:

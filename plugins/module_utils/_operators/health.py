@@ -56,16 +56,16 @@ def _gpu(api: Api, target: Target) -> str:
     drivers = api.list_if_served(known("NVIDIADriver"))
     nodes = api.list(known("Node"), labels=f"{GPU_PRESENT}=true")
     params = _params(name(oldest(policies)), target.namespace, _pool(GPU_PRESENT, len(nodes)))
-    patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
+    patience = Grace(api.clock, params.grace, driver_judge.PASSING)
 
     def others(snapshot: Snapshot) -> list[stages.Finding]:
-        found = patience.harden(driver_judge.judge(snapshot, drivers, params["pools"])) if drivers else []
+        found = patience.harden(driver_judge.judge(snapshot, drivers, params.pools)) if drivers else []
         late = images.late(target.old, snapshot["daemonsets"], [*policies, *drivers])
         return [*found, *([_late(late)] if late else [])]
 
     queries = {"drivers": Query(known("NVIDIADriver"))} if drivers else {}
     policy_steps.observe_policy(api, params, policy_steps.ExtraCauses(queries, others))
-    return f"ClusterPolicy {params['name']}: {number_of(len(nodes), 'GPU node')} ready"
+    return f"ClusterPolicy {params.name}: {number_of(len(nodes), 'GPU node')} ready"
 
 
 def _late(names: t.Sequence[str]) -> stages.Finding:
@@ -81,7 +81,7 @@ def _network(api: Api, target: Target) -> str:
     queries = {"policies": Query(nic_steps.POLICY), **stack_steps.stack_queries(params)}
 
     def result(seen: Snapshot, findings: list[stages.Finding]) -> dict[str, t.Any]:
-        return nic_judge.summarize(seen, params["pools"], [], findings)
+        return nic_judge.summarize(seen, params.pools, [], findings)
 
     judge = nic_judge.judging(params, [], api.clock)
     stack_steps.observe(api, params, stack_steps.Wait("NIC stack", queries, judge, nic_judge.PODS, result))
@@ -147,14 +147,11 @@ def _pool(label: str, count: int) -> list[StackPool]:
 
 
 def _params(object_name: str, namespace: str, pools: list[StackPool]) -> LookParams:
-    return {
-        "name": object_name,
-        "namespace": namespace,
-        "pools": pools,
-        "settle": 0.0,
-        "node_timeout": _NODE_TIMEOUT,
-        "grace": GRACE,
-        "slow_grace": SLOW_GRACE,
-        "go_on": False,
-        "given_up": [],
-    }
+    return LookParams(
+        name=object_name,
+        namespace=namespace,
+        pools=pools,
+        node_timeout=_NODE_TIMEOUT,
+        grace=GRACE,
+        slow_grace=SLOW_GRACE,
+    )

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import fields
 
 from .._core import adoption
 from .._core.errors import InputError
+from .._core.objects import at
 from .._kube.client import Api
 from .clusterpolicy import options as clusterpolicy
 from .custom import options as custom
@@ -16,7 +18,7 @@ from .judge import GRACE, SLOW_GRACE
 from .kmm import options as kmm
 from .nicclusterpolicy import options as nicclusterpolicy
 from .nvidiadriver import options as nvidiadriver
-from .params import SpecialResourceParams, StackParams
+from .params import StackParams
 from .sro import options as sro
 
 SHARED: t.Final[dict[str, t.Any]] = {
@@ -108,8 +110,8 @@ def backend(object_name: str) -> Backend:
     return t.cast(Backend, steps)
 
 
-def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
-    """Return the chosen backend, and the options with its name and namespace filled in.
+def choose(params: t.Mapping[str, t.Any]) -> tuple[Backend, StackParams]:
+    """Return the chosen backend, and the module's options with name, namespace and graces filled in.
 
     Raise InputError for options of other backends, and for options that the backend refuses.
     """
@@ -117,13 +119,16 @@ def choose(params: SpecialResourceParams) -> tuple[Backend, StackParams]:
     for option in sorted(set[str]().union(*OWN.values()) - OWN[object_name]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
-            message = f"{option} belongs to backend {owners}, and backend is {object_name}."
-            raise InputError("INPUT-OPTION", message, f"Remove {option}, or set backend to {owners}.")
-    found, complete = backend(object_name), t.cast(StackParams, params)
-    complete["name"] = params["name"] or found.NAME
-    given = params["grace"]
-    complete["grace"] = GRACE if given is None else given
-    complete["slow_grace"] = SLOW_GRACE if given is None else given
-    complete["namespace"] = params["namespace"] or found.NAMESPACE
+            raise InputError(
+                "INPUT-BACKEND", option=option, backends=owners, setting="backend", value=object_name
+            )
+    found, grace = backend(object_name), params["grace"]
+    usual = {"name": found.NAME, "namespace": found.NAMESPACE}
+    filled = {
+        option: params[option] or at(params, f"custom.definition.metadata.{option}") or default
+        for option, default in usual.items()
+    }
+    filled["grace"], filled["slow_grace"] = (GRACE, SLOW_GRACE) if grace is None else (grace, grace)
+    complete = StackParams(**{one.name: params.get(one.name) for one in fields(StackParams)} | filled)
     found.check(complete)
     return found, complete

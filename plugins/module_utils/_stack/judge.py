@@ -41,6 +41,7 @@ OF_OPERANDS: t.Final = (
     "GPU-NFD-EMPTY",
     "GPU-OPERAND-CRASH",
     "GPU-OPERAND-LACKING",
+    "GPU-OPERAND-UNWANTED",
     "GPU-OPERAND-OOM",
     "GPU-OPTED-OUT",
     "GPU-PAUSED",
@@ -55,9 +56,7 @@ _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 
 def patience(params: LookParams, clock: t.Callable[[], float], codes: t.Iterable[str]) -> Grace:
     """Return the grace for troubles with these codes; those in SLOW have a longer one by default."""
-    return Grace(
-        clock, params["grace"], codes, dict.fromkeys(SLOW, params.get("slow_grace", params["grace"]))
-    )
+    return Grace(clock, params.grace, codes, dict.fromkeys(SLOW, params.slow_grace))
 
 
 def hold_for_others(

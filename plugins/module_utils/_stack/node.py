@@ -68,15 +68,21 @@ def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | No
     return on_node(PENDING, node, "OptedOut", *text, stage=operands.stage_of(off[0]))
 
 
+def about_taints(code: str, node: KubeObject, taints: t.Sequence[str], who: str) -> tuple[str, str, str]:
+    """Return what is wrong, the code and the remedy. taints: those that keep the pods of `who` away."""
+    away = [f"{one.partition('=')[0].partition(':')[0]}:{one.rpartition(':')[2]}-" for one in taints]
+    return about_node(code, node=name(node), taints=", ".join(taints), who=who, away=" ".join(away))
+
+
 def judge_taints(
-    node: KubeObject, daemonsets: t.Iterable[KubeObject], code: str, remedy: str, stage: str
+    node: KubeObject, daemonsets: t.Iterable[KubeObject], code: str, stage: str
 ) -> Finding | None:
     """Return a finding if a taint keeps pods of these DaemonSets away; their status does not show that."""
     blocked = {taint for one in daemonsets for taint in untolerated(node, operands.tolerations(one))}
     if not blocked:
         return None
-    what = f"taint {', '.join(sorted(blocked))} is not tolerated by the operator's pods"
-    return on_node(PENDING, node, "Taint", what, code, remedy, stage=stage)
+    text = about_taints(code, node, sorted(blocked), "the operator's pods")
+    return on_node(PENDING, node, "Taint", *text, stage=stage)
 
 
 # Node -> component that is not Ready there -> what is wrong.

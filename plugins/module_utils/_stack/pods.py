@@ -10,7 +10,7 @@ import typing as t
 from .._core import conditions
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, at, name
-from .._core.readiness import PENDING
+from .._core.readiness import PENDING, about_node
 from .operands import COMPONENTS, NAMESPACE, OUTDATED, UNWANTED, Operand
 from .signatures import PULLS, Signature, recognise, spoken, telling
 from .stages import Finding, on_node
@@ -162,13 +162,8 @@ def judge_pods(
 
 
 def _unwanted(node: KubeObject, operand: Operand) -> Finding:
-    what = f"DaemonSet {operand.daemonset} selects it and wants no pod anywhere (0 desired)"
-    remedy = (
-        f"Run `oc describe daemonset -n {NAMESPACE} {operand.daemonset}` to find an affinity or a taint; "
-        "the operator counts such a DaemonSet as ready."
-    )
-    reason = f"Unwanted:{operand.component}"
-    return on_node(PENDING, node, reason, what, "GPU-OPERAND-LACKING", remedy, stage=operand.stage)
+    text = about_node("GPU-OPERAND-UNWANTED", node=name(node), daemonset=operand.daemonset)
+    return on_node(PENDING, node, f"Unwanted:{operand.component}", *text, stage=operand.stage)
 
 
 def _waiting(

@@ -11,6 +11,8 @@ import re
 import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG
+from .._core.codes.code import Code
+from .._core.errors import text_of
 from .._core.objects import KubeObject, at, name
 from .._nodes.labels import labels
 
@@ -55,14 +57,6 @@ class Name(t.NamedTuple):
     keys: tuple[str, ...] = ()
 
 
-class Wrong(t.NamedTuple):
-    """A pointer to nothing, or to what its reader refuses. code: empty if it is only a hint."""
-
-    code: str
-    message: str
-    remedy: str
-
-
 def of_node(node: KubeObject, policy: KubeObject) -> list[Label]:
     """Return the labels of the node that choose profiles, with the ConfigMaps that the policy names."""
     marks, object_name, spec = labels(node), name(node), policy.get("spec") or {}
@@ -89,54 +83,60 @@ def keys_of(label: Label, config_map: KubeObject) -> list[str]:
     return sorted({one[2] for one in found if one[1] == found[0][1]})
 
 
-def judge_label(label: Label, config_map: KubeObject | None, namespace: str) -> Wrong | None:
-    """Return what is wrong with the label and the ConfigMap that it points into."""
+def judge_label(label: Label, config_map: KubeObject | None, namespace: str) -> Code | None:
+    """Return what is wrong with the label and its ConfigMap; without a code it is only a hint."""
     if not label.config_map:
         return _without_map(label) if not label.is_default else None
     if config_map is None and label.config_map in _OPERATORS:
         return None
     if config_map is None:
-        said = f"{label.words}, and ConfigMap {label.config_map} does not exist in namespace {namespace}."
-        return Wrong("GPU-CP-REFERENCE", said, _create("ConfigMap", label.config_map, namespace))
-    there, where = keys_of(label, config_map), f"ConfigMap {label.config_map} in namespace {namespace}"
+        return missing(f"{label.words}, and the ClusterPolicy", "ConfigMap", label.config_map, namespace)
+    there = keys_of(label, config_map)
+    has = ", ".join(there) or "nothing"
     if not there and label.key != PLUGIN_CONFIG:
         # Written in a form that is not read here.
         return None
     if label.value not in there:
-        said = f"{label.words}, and {where} has only: {', '.join(there) or 'nothing'}."
-        return Wrong("GPU-PROFILE", said, _choose(label, there, namespace))
+        return text_of(
+            "GPU-PROFILE",
+            wrong_choice=label.words,
+            config_map=label.config_map,
+            namespace=namespace,
+            keys=has,
+            value=label.value,
+            also=_otherwise(label, there),
+        )
     text = str((config_map.get("data") or {})[label.value]) if label.key == PLUGIN_CONFIG else ""
     if few := next((one for one in _REPLICAS.findall(text) if int(one) < _FEWEST), None):
-        said = (
-            f"{label.words}, and that profile in {where} says replicas: {few}, which the device plugin "
-            f"refuses: it takes {_FEWEST} or more. The ConfigMap has: {', '.join(there)}."
+        return text_of(
+            "GPU-PROFILE-REPLICAS",
+            wrong_choice=label.words,
+            config_map=label.config_map,
+            namespace=namespace,
+            keys=has,
+            value=label.value,
+            number=few,
+            fewest=_FEWEST,
         )
-        remedy = (
-            f"Run `oc edit configmap {label.config_map} -n {namespace}` and set replicas of {label.value} to "
-            f"{_FEWEST} or more; without sharing leave the whole entry out."
-        )
-        return Wrong("GPU-PROFILE", said, remedy)
     return None
 
 
-def _without_map(label: Label) -> Wrong:
+def _without_map(label: Label) -> Code:
     said = f"{label.words}, and the ClusterPolicy names no ConfigMap for it, so it has no effect."
-    return Wrong("", said, "")
+    return Code("", said, "")
 
 
-def _choose(label: Label, there: t.Sequence[str], namespace: str) -> str:
-    add = f"`oc edit configmap {label.config_map} -n {namespace}` to add {label.value}"
+def _otherwise(label: Label, there: t.Sequence[str]) -> str:
+    """Return the other way to a profile that exists, as the end of a remedy."""
     if label.is_default:
-        return f"Run {add}, or set devicePlugin.config.default in gpu_operator_spec to one that exists."
+        return ", or set devicePlugin.config.default in gpu_operator_spec to one that exists"
     if not there:
-        return f"Run {add}."
+        return ""
     best = next((one for one in there if one.startswith(label.value[:4])), there[0])
     change = f"{label.node} {label.key}={best} --overwrite"
     if label.key == PLUGIN_CONFIG:
-        return f"Run `oc label node {change}`, which ends only pods that share by MPS; or {add}."
-    return (
-        f"Run `oc label node {change}`, which cuts the GPUs anew and ends the pods that use them; or {add}."
-    )
+        return f"; or run `oc label node {change}`, which ends only pods that share by MPS"
+    return f"; or run `oc label node {change}`, which cuts the GPUs anew and ends the pods that use them"
 
 
 def of_pod(pod: KubeObject) -> list[Name]:
@@ -180,28 +180,37 @@ def _of_source(kind: str, source: KubeObject | None, field: str, place: str) -> 
     return [Name(kind, str(object_name), place, tuple(str(one) for one in keys if one))]
 
 
-def judge_name(pod: KubeObject, found: Name, live: KubeObject | None) -> Wrong | None:
+def judge_name(pod: KubeObject, found: Name, live: KubeObject | None) -> Code | None:
     """Return what is wrong with an object that the pod names; live: None if it does not exist."""
     namespace = pod["metadata"]["namespace"]
-    who = f"Pod {name(pod)} names {found.kind} {found.name} ({found.place})"
+    who = f"Pod {name(pod)}"
     if live is None:
-        said = f"{who}, which does not exist in namespace {namespace}."
-        return Wrong("GPU-CP-REFERENCE", said, _create(found.kind, found.name, namespace))
+        return missing(who, found.kind, found.name, namespace, place=found.place)
     there = {*(live.get("data") or {}), *(live.get("binaryData") or {})}
     lacking = [one for one in found.keys if one not in there]
     if not lacking or found.kind != "ConfigMap":
         return None
     has = ", ".join(sorted(there)) or "nothing"
-    said = f"{who}, and needs its key {lacking[0]}; in namespace {namespace} it has only: {has}."
-    return Wrong("GPU-CP-REFERENCE", said, f"Run `oc edit configmap {found.name} -n {namespace}`.")
+    key, place = lacking[0], f" ({found.place})"
+    return text_of("GPU-CP-KEY", who=who, name=found.name, key=key, namespace=namespace, keys=has, also=place)
 
 
-def _create(kind: str, object_name: str, namespace: str) -> str:
-    if kind == "ConfigMap":
-        return (
-            f"Run `oc create configmap {object_name} -n {namespace} --from-file=FILE`, or correct the name."
-        )
-    if kind == "Secret":
-        create = f"oc create secret generic {object_name} -n {namespace} --from-file=FILE"
-        return f"Run `{create}`, or correct the name."
-    return f"Run `oc apply -n {namespace} -f FILE` with {kind} {object_name}, or correct the name."
+def missing(
+    who: str, kind: str, object_name: str, namespace: str, option: str = "the name", place: str = ""
+) -> Code:
+    """Return the text about an object that is named and does not exist. option: which names it."""
+    text = text_of(
+        "GPU-CP-REFERENCE",
+        who=who,
+        kind=kind,
+        name=object_name,
+        namespace=namespace,
+        resource="configmap" if kind == "ConfigMap" else "secret generic",
+        option=option,
+        also=f" ({place})" if place else "",
+    )
+    if kind in ("ConfigMap", "Secret"):
+        return text
+    return text._replace(
+        remedy=f"Run `oc apply -n {namespace} -f FILE` with {kind} {object_name}, or correct {option}."
+    )

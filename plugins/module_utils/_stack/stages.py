@@ -17,11 +17,6 @@ from .._core.objects import KubeObject, name
 from .._core.readiness import FAILED, PENDING, READY, Readiness
 
 WAITING: t.Final = "waiting"
-# Remedy for an object that was deleted during the wait.
-DELETED: t.Final = (
-    "Run the task again; if the object disappears again, run "
-    "`oc adm node-logs --role=master --path=kube-apiserver/audit.log` to find who deletes it."
-)
 # Reason of an operator that cannot reconcile its custom resource: it then makes nothing for any node.
 RECONCILE_FAILED: t.Final = "ReconcileFailed"
 ORDER: t.Final = (FAILED, PENDING, WAITING, READY)

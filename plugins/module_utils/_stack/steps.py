@@ -32,17 +32,17 @@ def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
 
-def settle_seconds(api: Api, params: LookParams) -> float:
+def settle_seconds(api: Api, settle: float) -> float:
     """Return how many seconds a verdict has to hold; the status of a changed object may still be old."""
-    return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
+    return float(max(settle, REACTION if any(one.before for one in api.changes) else 0))
 
 
 def settle_foreign(
-    api: Api, params: StackParams, kind: Kind, wanted: KubeObject, live: KubeObject
+    api: Api, adopt: str, kind: Kind, wanted: KubeObject, live: KubeObject
 ) -> list[dict[str, t.Any]]:
     """Report or take over (adopt) the fields of a foreign object; return the remaining differences."""
     found = foreign(live, wanted, f"{kind.kind} {name(live)}")
-    if params["adopt"] == "take":
+    if adopt == "take":
         if found.differs:
             changes = {"spec": difference(wanted, live.get("spec") or {})}
             api.merge_patch(kind, name(live), None, changes)
@@ -67,7 +67,7 @@ def ask_change(
     a deletion. nodes: the selector of the object's nodes; without it those of the pools, or all. harmless:
     paths below spec whose change ends nothing.
     """
-    if live is None or (wanted and not (owned(live) or params["adopt"] == "take")):
+    if live is None or (wanted and not (owned(live) or params.adopt == "take")):
         return []
     object_name = f"{live['kind']} {name(live)}"
     cause = f"{object_name} is deleted, and its operator may take the devices away"
@@ -81,14 +81,14 @@ def ask_change(
             f"{said} of {object_name} changes, and its operator may restart or remove what pods with devices "
             "need"
         )
-    selectors = [nodes] if nodes else [selector(one["node_selector"]) for one in params["pools"]]
+    selectors = [nodes] if nodes else [selector(one["node_selector"]) for one in params.pools]
     by = f"the operator of {object_name}"
     # Such an operator may bring any device, so it need not be a GPU.
     asked = [
         Question(cause, by, one, is_certain=False, counts=drain.uses_devices)
         for one in dict.fromkeys(selectors or [""])
     ]
-    return consent.ask(api, asked, params["on_busy"], BUSY)
+    return consent.ask(api, asked, params.on_busy, BUSY)
 
 
 def nodes_query(pools: t.Sequence[StackPool]) -> Query:
@@ -97,9 +97,9 @@ def nodes_query(pools: t.Sequence[StackPool]) -> Query:
 
 def stack_queries(params: LookParams) -> dict[str, Query]:
     """Return the queries that every operator's stack needs besides its custom resource."""
-    namespace = params["namespace"]
+    namespace = params.namespace
     return {
-        "nodes": nodes_query(params["pools"]),
+        "nodes": nodes_query(params.pools),
         "daemonsets": Query(known("DaemonSet"), namespace),
         "pods": Query(known("Pod"), namespace),
         "revisions": Query(known("ControllerRevision"), namespace),
@@ -131,21 +131,21 @@ def observe(
     verdict: used in place of wait.judge. Each node whose driver an operator replaces makes the wait longer.
     Raise NotReadyError or WaitTimeoutError with logs, events and the state of OLM as evidence.
     """
-    judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params["node_timeout"])
-    settle = settle_seconds(api, params)
-    go_on = GoOn(params["given_up"] if verdict is None else (), settle, api.clock)
+    judge, budget = verdict or wait.judge, Budget(api.deadline.seconds, params.node_timeout)
+    settle = settle_seconds(api, params.settle)
+    go_on = GoOn(params.given_up if verdict is None else (), settle, api.clock)
 
     def judged(seen: Snapshot) -> t.Any:
         api.deadline.grow(budget.seconds(seen["nodes"]))
         found = judge(seen)
-        return go_on(found, wait.judge.findings, blocked(seen)) if params["go_on"] else found
+        return go_on(found, wait.judge.findings, blocked(seen)) if params.go_on else found
 
     try:
         snapshot = api.wait(wait.queries, judged, wait.object_name, settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         from . import diagnose
 
-        diagnose.explain(api, params["namespace"], wait.judge, exc, wait.pods, wait.summarize)
+        diagnose.explain(api, params.namespace, wait.judge, exc, wait.pods, wait.summarize)
         raise
     if api.check_mode:
         # A dry run waits for nothing. What would fail the real run at once is said.

@@ -155,6 +155,7 @@ def test_a_gpu_cluster_is_told_before_the_first_write(
     try:
         made = playbook.module("special_resource", **WANTED)
         assert (made["code"], audit.writes(made)) == ("GPU-CP-CONFLICT", []), made.result
-        assert "conflicting resource" in made["message"]
+        assert "GPUCluster gpu-cluster" in made["message"]
+        assert "beside it stops both" in made["message"]
     finally:
         cluster.client.delete("nvidia.com/v1alpha1", "gpuclusters", "gpu-cluster")

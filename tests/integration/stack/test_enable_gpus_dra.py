@@ -172,7 +172,7 @@ def test_what_a_team_claims_counts_and_is_named(
     assert (left_out.failed, audit.writes(left_out)) == (False, [])
     assert [node["busy"] for node in left_out["workload"]["nodes"]] == [held]
     below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
-    assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
+    assert (below["code"], audit.writes(below)) == ("GPU-CP-NEEDED", [])
     assert "GPUCluster gpu-cluster needs NVIDIADriver training" in below["msg"]
     kept = playbook.playbook("remove_gpus", "--tags gpu_operator", gpu_pools=POOLS)
     assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("NODE-BUSY", [])

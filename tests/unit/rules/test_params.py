@@ -48,9 +48,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.op
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.repartition import (
     GpuRepartitionParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    SpecialResourceParams,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning.tuned.params import (
     NodeTuningParams,
 )
@@ -91,11 +89,15 @@ PARAMS: dict[str, type] = {
     "olm_operator": OlmOperatorParams,
     "operator_upgrade": OperatorUpgradeParams,
     "preflight_update": PreflightUpdateParams,
-    "special_resource": SpecialResourceParams,
+    "special_resource": StackParams,
     "update_pools": UpdatePoolsParams,
 }
 # The suboptions of these modules stand in tables (option_table.py): no type repeats them.
 TABLES = ("special_resource",)
+# The frame alone reads the first three; backend.choose fills in the others.
+AT_THE_DOOR = {
+    "special_resource": {"wait", "wait_timeout", "lock_timeout", "name", "namespace", "grace", "slow_grace"}
+}
 PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
 
 
@@ -176,6 +178,7 @@ def test_parameters_are_typed_as_the_options_say(name: str) -> None:
     options = importlib.import_module(f"{MODULES}.{name}").SPEC.options
     own = {key: value for key, value in options.items() if key not in AUTH.options}
     found = differences(own, PARAMS[name])
+    found = (line for line in found if line.partition(":")[0] not in AT_THE_DOOR.get(name, ()))
     assert [line for line in found if name not in TABLES or "has suboptions" not in line] == []
 
 

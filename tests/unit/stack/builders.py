@@ -54,8 +54,23 @@ NINE, TEN = "2026-11-21T21:03:00Z", "2026-11-21T22:00:00Z"
 
 
 def some_params(**given: t.Any) -> StackParams:
-    """Return parameters of special_resource: only those that a test is about."""
-    return t.cast(StackParams, given)
+    """Return parameters of special_resource. given: those that a test is about."""
+    usual = {
+        "backend": "clusterpolicy",
+        "state": "present",
+        "name": "gpu-cluster-policy",
+        "namespace": "nvidia-gpu-operator",
+        "pools": [],
+        "tolerations": [],
+        "spec": {},
+        "adopt": "report",
+        "remove_labels": False,
+        "on_busy": "fail",
+        "grace": 60.0,
+        "slow_grace": given.get("grace", 60.0),
+        "node_timeout": 600,
+    }
+    return StackParams(**(usual | given))
 
 
 def node(seen: Snapshot) -> Data:

@@ -8,13 +8,14 @@ import pytest
 from unit import managed
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import ask_change
 
 Object = dict[str, t.Any]
 LIVE: t.Final[Object] = {"apiVersion": "a/v1", "kind": "FpgaStack", "metadata": {"name": "fpga"}}
-PARAMS: t.Final[t.Any] = {"adopt": "report", "on_busy": "fail", "pools": [{"node_selector": {"pool": "a"}}]}
+POOLS: t.Final = [{"node_selector": {"pool": "a"}}]
 
 
 def ask(wanted: Object | None, device: str = "amd.com/gpu", **more: t.Any) -> list[dict[str, t.Any]]:
@@ -31,7 +32,7 @@ def ask(wanted: Object | None, device: str = "amd.com/gpu", **more: t.Any) -> li
         }
     )
     live = managed.live({**LIVE, "spec": {"image": {"tag": "1"}, "metrics": True}})
-    params: t.Any = {**PARAMS, **more.pop("params", {})}
+    params = some_params(**{"pools": POOLS, **more.pop("params", {})})
     return ask_change(api_on(server), params, live, wanted, **more)
 
 

@@ -33,9 +33,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judg
     hold_for_others,
     judge_gone,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
-    SpecialResourceParams,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Finding
 
 
@@ -72,10 +69,10 @@ def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert judge_gone(seen).details
 
 
-def asked(**more: t.Any) -> SpecialResourceParams:
+def asked(**more: t.Any) -> dict[str, t.Any]:
     """Options as a user gives them who sets only these."""
-    given = dict.fromkeys(OPTIONS) | {"backend": "clusterpolicy", "state": "present", "pools": [POOL]}
-    return t.cast(SpecialResourceParams, given | more)
+    given = {"backend": "clusterpolicy", "state": "present", "pools": [POOL], "spec": {}}
+    return dict.fromkeys(OPTIONS) | given | more
 
 
 def verdict_after(seen: Snapshot, seconds: float, **more: t.Any) -> str:

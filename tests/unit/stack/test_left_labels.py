@@ -10,11 +10,11 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import left_labels, upgrade
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import node_driver
 
 Data = dict[str, t.Any]
@@ -71,9 +71,7 @@ def removed(remove_labels: bool, *objects: Data) -> tuple[FakeServer, list[str]]
     for one in (NODE, namespace("gpu-operator"), *objects):
         server.put(one)
     api = api_on(server)
-    named = {"namespace": SPACE, "name": "gpu-cluster-policy", "pools": []}
-    params = {**named, "remove_labels": remove_labels, "on_busy": "fail"}
-    steps.absent(api, t.cast(StackParams, params))
+    steps.absent(api, some_params(namespace=SPACE, remove_labels=remove_labels))
     return server, list(api.warnings)
 
 

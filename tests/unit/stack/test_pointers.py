@@ -55,7 +55,7 @@ def test_a_label_for_a_profile_that_is_not_there_names_all_four() -> None:
 def test_a_profile_that_the_plugin_refuses_is_said(number: str) -> None:
     wrong = pointers.judge_label(labelled(), config_map(a100=SHARED % number), NAMESPACE)
     assert wrong is not None
-    assert wrong.code == "GPU-PROFILE"
+    assert wrong.code == "GPU-PROFILE-REPLICAS"
     assert f"replicas: {number.strip(chr(34))}" in wrong.message
     assert "oc edit configmap profiles" in wrong.remedy
 
@@ -69,7 +69,7 @@ def test_a_config_map_that_is_not_there_is_said() -> None:
     wrong = pointers.judge_label(labelled(), None, NAMESPACE)
     assert wrong is not None
     assert wrong.code == "GPU-CP-REFERENCE"
-    assert "ConfigMap profiles does not exist" in wrong.message
+    assert "ConfigMap profiles, which does not exist" in wrong.message
 
 
 def test_the_default_of_the_policy_is_a_pointer_too() -> None:

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import typing as t
-
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 from unit.quota.test_steps import params as quota_params
+from unit.stack.builders import some_params
 from unit.workload.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_quota import quota_key
@@ -20,7 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.offered import Offered
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
 
 
@@ -44,7 +42,7 @@ def test_the_stack_names_the_release(server: FakeServer) -> None:
     with pytest.raises(
         NotReadyError, match=r"This cluster \(4.20.3\) does not serve resource.k8s.io/v1"
     ) as caught:
-        backend("dra").present(api_on(server, check_mode=True), t.cast(StackParams, {"pools": []}))
+        backend("dra").present(api_on(server, check_mode=True), some_params(backend="dra"))
     assert caught.value.code == "GPU-DRA-RELEASE"
     assert {method for method, _path, _query in server.requests} == {"GET"}
 

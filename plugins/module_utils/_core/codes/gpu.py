@@ -57,22 +57,35 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CP-CONFLICT",
-        "A GPUCluster exists next to the ClusterPolicy, or a GPUCluster still needs the drivers that "
-        "the task would remove.",
-        "Keep one of the two: run `oc delete gpucluster gpu-cluster`, or keep the GPUCluster with "
-        "`backend: dra`. Pods that hold claims of the deleted GPUCluster end.",
+        "{other} exists, and {object} beside it stops both; the operator moves no node from one stack to "
+        "the other.",
+        "Set gpu_backend to {backend} (module option `backend`) to keep {other}; or remove it first by "
+        "special_resource with that backend and state absent, or by `oc delete {resource}`. Pods that hold "
+        "its GPUs or claims end.",
     ),
     Code(
         "GPU-CP-IGNORED",
-        "An older ClusterPolicy exists, and the operator ignores all others. It does not turn to a younger "
-        "one by itself, even once the older one is gone.",
-        "Set `name` to the older one, or run `oc delete clusterpolicy OLDER YOUNGER`, and the task again."
-        " The deletion takes the drivers away from all nodes, and pods with GPUs end.",
+        "ClusterPolicy {older} is there first: the operator ignores {policy}, since only the oldest counts. "
+        "It does not turn to {policy} by itself, even once {older} is gone.",
+        "Set `name` to {older}, or run `oc delete clusterpolicy {names}`, and the task again. Their drivers "
+        "go meanwhile, and pods with GPUs end.",
+    ),
+    Code(
+        "GPU-CP-KEY",
+        "{who} names ConfigMap {name}{also}, and needs its key {key}; in namespace {namespace} it has only: "
+        "{keys}.",
+        "Run `oc edit configmap {name} -n {namespace}`, or correct the key.",
+    ),
+    Code(
+        "GPU-CP-NEEDED",
+        "GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver.",
+        "Remove that stack first: run special_resource with backend dra and state absent, or `oc delete "
+        "gpucluster {cluster}` if this collection did not make it. Pods that hold its claims end.",
     ),
     Code(
         "GPU-CP-NOTREADY",
-        "The ClusterPolicy is not ready, for a reason without a code of its own.",
-        "Run `oc describe clusterpolicy NAME`, then `oc logs -n nvidia-gpu-operator "
+        "ClusterPolicy {policy} is not ready: {why}.",
+        "Run `oc describe clusterpolicy {policy}`, then `oc logs -n nvidia-gpu-operator "
         "deployment/gpu-operator`.",
     ),
     Code(
@@ -90,20 +103,25 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-CP-REFERENCE",
-        "A Secret, ConfigMap or claim that an option or a pod names does not exist, or lacks a key.",
-        "Create it, for example with `oc create configmap NAME -n NAMESPACE --from-file=FILE`, or correct "
-        "the option that the message names.",
+        "{who} names {kind} {name}{also}, which does not exist in namespace {namespace}: pods that need it "
+        "do not start.",
+        "Run `oc create {resource} {name} -n {namespace} --from-file=FILE`, or correct {option}.",
     ),
     Code(
         "GPU-CR-FAILED",
-        "The object of backend custom reports failure (`custom.failed`) for longer than `grace`.",
-        "Run `oc describe KIND NAME`; its events and conditions give the cause.",
+        "{object} says that it failed{also}.",
+        "Run `oc describe {resource}`; its events and conditions give the cause.",
     ),
     Code(
         "GPU-CR-NOTREADY",
-        "The object of backend custom does not exist, does not meet `custom.ready`, or its operator has not "
-        "seen the latest generation.",
-        "Run `oc describe KIND NAME`.",
+        "{object} is not ready{also}.",
+        "Run `oc describe {resource}`; its events and conditions give the cause.",
+    ),
+    Code(
+        "GPU-DELETED",
+        "{object} does not exist.",
+        "Run the task again; if the object disappears again, run `oc adm node-logs --role=master "
+        "--path=kube-apiserver/audit.log` to find who deletes it.",
     ),
     Code(
         "GPU-DRA-BUSY",
@@ -112,8 +130,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRA-NOTREADY",
-        "The GPUCluster does not exist or is not ready.",
-        "Run `oc describe gpucluster gpu-cluster`.",
+        "GPUCluster {cluster} is not ready: {why}.",
+        "Run `oc describe gpucluster {cluster}`, then `oc logs -n nvidia-gpu-operator "
+        "deployment/gpu-operator`.",
     ),
     Code(
         "GPU-DRA-RELEASE",
@@ -202,9 +221,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DRV-PRECOMPILED",
-        "No precompiled driver image exists for a node's kernel, or the image is for another kernel. The "
-        "task checks this first, where the cluster can look for images.",
-        "Build and push the image that the message names, or set `driver.use_precompiled: false`.",
+        "Node {node}: {wrong_image}.",
+        "Build and push {image}, which `oc image info {image}` then finds, or set `driver.use_precompiled` "
+        "to false.",
     ),
     Code(
         "GPU-DRV-REPO",
@@ -232,8 +251,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-DTK-STREAM",
-        "The ImageStream driver-toolkit has no tag for a node's RHCOS version, or does not exist.",
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag.",
+        "Node {node}: ImageStream openshift/driver-toolkit has no tag {tag} ({tags}).",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a "
+        "release of OpenShift brings it.",
     ),
     Code(
         "GPU-ECC",
@@ -302,10 +322,14 @@ CODES: t.Final = (
         "Create it first{also}; `oc get {kind} -n {namespace}` lists what is there.",
     ),
     Code(
+        "GPU-KMM-NONE",
+        "There is no Module {module} to verify.",
+        "Leave `name` out to verify every Module.",
+    ),
+    Code(
         "GPU-KMM-PENDING",
-        "KMM has not loaded the kernel module on a node yet, or has not verified every Module.",
-        "Run `oc logs -n openshift-kmm deployment/kmm-operator-controller`, and check the pods of the "
-        "Module.",
+        "KMM is not done with {object} yet: {progress}.",
+        "Run `oc logs -n openshift-kmm deployment/kmm-operator-controller`{also}.",
     ),
     Code(
         "GPU-KMM-PLUGIN",
@@ -314,8 +338,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-KMM-PREFLIGHT",
-        "A Module would not load on the next kernel, or the Module to verify does not exist. The message "
-        "quotes KMM.",
+        "{number} of {all} Modules would not load on kernel {kernel}: {reasons}.",
         "Add a mapping for that kernel to `kmm.kernel_mappings` and push its image before the update.",
     ),
     Code(
@@ -421,10 +444,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NFD-EMPTY",
-        "The operator sees no GPU: a node of the pool has no NVIDIA PCI label for longer than `grace`, or "
-        "the ClusterPolicy reports no GPU nodes.",
-        "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on that node, and add class 03 to "
-        "`node_feature_discovery_pci_classes`.",
+        "Node {node}: no label feature.node.kubernetes.io/pci-10de.present, so the operator leaves the node "
+        "out.",
+        "Run `oc get pods -A -o wide --field-selector spec.nodeName={node}` to check that an nfd-worker "
+        "runs there, and add class 03 to `node_feature_discovery_pci_classes`.",
     ),
     Code(
         "GPU-NFD-KERNEL",
@@ -483,15 +506,16 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-EMPTY",
-        "An NVIDIADriver has no DaemonSet for a node that it owns for longer than `grace`; its state "
-        "does not count.",
-        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
-        "label VERSION_ID.major.",
+        "Node {node}: NVIDIADriver {driver} has no DaemonSet for it{also}.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`; if the node has no label "
+        "VERSION_ID.major, run `oc get pods -n openshift-nfd -o wide --field-selector spec.nodeName={node}` "
+        "to check nfd-worker.",
     ),
     Code(
         "GPU-NVD-FAILED",
-        "The operator cannot reconcile an NVIDIADriver for longer than `grace`.",
-        "Run `oc describe nvidiadriver NAME`.",
+        "The operator cannot reconcile NVIDIADriver {driver}: {why}.",
+        "Run `oc describe nvidiadriver {driver}`, then `oc logs -n nvidia-gpu-operator "
+        "deployment/gpu-operator`.",
     ),
     Code(
         "GPU-NVD-FOREIGN",
@@ -518,14 +542,15 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-NVD-NOTREADY",
-        "An NVIDIADriver does not exist, is not ready, or has not passed its new version to its DaemonSet.",
-        "Run `oc describe nvidiadriver NAME`.",
+        "NVIDIADriver {driver} is not ready: {why}.",
+        "Run `oc describe nvidiadriver {driver}`, then `oc logs -n nvidia-gpu-operator "
+        "deployment/gpu-operator`.",
     ),
     Code(
         "GPU-NVD-OVERLAP",
-        "Two NVIDIADrivers select the same node, or two are the default.",
-        "Change `node_selector` so that no node matches two drivers, or run `oc delete nvidiadriver "
-        "NAME`. The deletion ends the pods with GPUs on the nodes of that driver alone.",
+        "NVIDIADrivers {drivers} are both for {nodes}: the operator would then install no driver at all.",
+        "Change `node_selector` (or `default`) so that each node has one driver, or run `oc delete "
+        "nvidiadriver` for one of them: pods with GPUs on its other nodes end.",
     ),
     Code(
         "GPU-NVD-OWNER",
@@ -552,8 +577,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-OPERAND-LACKING",
-        "A node's labels require an operand, but no DaemonSet selects the node, or its DaemonSet wants no "
-        "pod there.",
+        "Node {node}: its labels require {components}, but no DaemonSet selects it.",
         "Run `oc describe daemonset -n nvidia-gpu-operator`, and compare its nodeSelector with the node's "
         "labels; for the driver compare OSTREE_VERSION.",
     ),
@@ -562,6 +586,12 @@ CODES: t.Final = (
         "A container of the stack was ended because it needed more memory than its limit, or than its node "
         "has (OOMKilled).",
         "Raise `resources.limits.memory` of the operand that the message names, in gpu_operator_spec.",
+    ),
+    Code(
+        "GPU-OPERAND-UNWANTED",
+        "Node {node}: DaemonSet {daemonset} selects it and wants no pod anywhere (0 desired).",
+        "Run `oc describe daemonset -n nvidia-gpu-operator {daemonset}` to find an affinity or a taint; the "
+        "operator counts such a DaemonSet as ready.",
     ),
     Code(
         "GPU-OPTED-OUT",
@@ -576,12 +606,15 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-PROFILE",
-        "A label of a node, or the ClusterPolicy, names a profile of the device plugin or a layout of the "
-        "MIG manager that its ConfigMap does not have, or one that the program refuses. The message names "
-        "the label, the node, the ConfigMap and the keys that exist.",
-        "Run `oc label node NODE nvidia.com/device-plugin.config=KEY --overwrite` (or nvidia.com/mig.config) "
-        "with a key that exists, or add the key to the ConfigMap. Another layout of the MIG manager ends the "
-        "pods that use the GPUs.",
+        "{wrong_choice}, and ConfigMap {config_map} in namespace {namespace} has only: {keys}.",
+        "Run `oc edit configmap {config_map} -n {namespace}` to add {value}{also}.",
+    ),
+    Code(
+        "GPU-PROFILE-REPLICAS",
+        "{wrong_choice}, and that profile in ConfigMap {config_map} in namespace {namespace} says replicas: "
+        "{number}, which the device plugin refuses: it takes {fewest} or more. The ConfigMap has: {keys}.",
+        "Run `oc edit configmap {config_map} -n {namespace}` and set replicas of {value} to {fewest} or "
+        "more; without sharing leave the whole entry out.",
     ),
     Code(
         "GPU-PROXY",
@@ -641,8 +674,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-SRO-ERRORED",
-        "A SpecialResource is Errored for longer than `grace`. The message quotes its operator.",
-        "Run `oc describe specialresource NAME`, or set `sro.migrate_to`.",
+        "SpecialResource {name} is {state}.",
+        "Run `oc describe specialresource {name}`, check that its operator runs, or set `sro.migrate_to`.",
     ),
     Code(
         "GPU-SRO-NEEDS",
@@ -661,14 +694,14 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-SRO-NOTREADY",
-        "A SpecialResource does not exist or is not Ready yet.",
-        "Run `oc describe specialresource NAME`, and check that its operator runs.",
+        "SpecialResource {name} is {state}.",
+        "Run `oc describe specialresource {name}`, check that its operator runs, or set `sro.migrate_to`.",
     ),
     Code(
         "GPU-TAINT",
-        "The operands do not tolerate a taint of a node.",
-        "Add the taint to `gpu_tolerations` (module option `tolerations`), or run `oc adm taint nodes NODE "
-        "KEY:EFFECT-`.",
+        "Node {node}: taint {taints} is not tolerated by {who}.",
+        "Run `oc adm taint nodes {node} {away}`, or add the taint to `gpu_tolerations` (module option "
+        "`tolerations`).",
     ),
     Code(
         "GPU-THROTTLED",

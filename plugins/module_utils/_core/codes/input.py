@@ -17,9 +17,19 @@ CODES: t.Final = (
         "checks the files and sends nothing.",
     ),
     Code(
+        "INPUT-BACKEND",
+        "{option} belongs to backend {backends}, and {setting} is {value}.",
+        "Remove `{option}`, or set `{setting}` to {backends}.",
+    ),
+    Code(
         "INPUT-CATALOGUE",
         "The file {file} with instance types {problem}.",
         "Set `gpu_instance_types_catalogue` to the path of a file in YAML or JSON that holds a list.",
+    ),
+    Code(
+        "INPUT-EXCLUSIVE",
+        "{option} and {other} exclude each other{also}.",
+        "Remove `{option}` or `{other}`.",
     ),
     Code(
         "INPUT-PACKAGE",
@@ -52,6 +62,11 @@ CODES: t.Final = (
         "An object in `objects` is incomplete, is not YAML, is listed twice, or was copied out of a "
         "cluster. The message names its path.",
         "Correct the entry of `objects` that the message names.",
+    ),
+    Code(
+        "INPUT-MISSING",
+        "{option} is missing{also}.",
+        "Set `{option}`, such as {example}.",
     ),
     Code(
         "INPUT-NAMESPACE",

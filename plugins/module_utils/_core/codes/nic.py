@@ -83,14 +83,15 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-STATE",
-        "The NicClusterPolicy does not exist, is notReady, or reports an error. The message gives the "
-        "states of its components.",
-        "Run `oc describe nicclusterpolicy`.",
+        "NicClusterPolicy {policy} is not ready: {why}.",
+        "Run `oc describe nicclusterpolicy {policy}`, then `oc logs -n nvidia-network-operator "
+        "deployment/nvidia-network-operator-controller-manager`.",
     ),
     Code(
         "NIC-TAINT",
-        "The operator's pods do not tolerate a taint of a node.",
-        "Add the taint to `gpu_tolerations` (module option `tolerations`).",
+        "Node {node}: taint {taints} is not tolerated by {who}.",
+        "Run `oc adm taint nodes {node} {away}`, or add the taint to `gpu_tolerations` (module option "
+        "`tolerations`).",
     ),
     Code(
         "NIC-UPG",

@@ -65,12 +65,12 @@ class Judge(StackJudge):
 
     def __init__(self, params: LookParams, clock: t.Callable[[], float]) -> None:
         super().__init__(
-            lambda snapshot: judge(snapshot, params["name"], params["pools"]),
+            lambda snapshot: judge(snapshot, params.name, params.pools),
             CHAIN,
             patience(params, clock, PASSING),
         )
         self._params = params
-        self._doubt = Grace(clock, params["grace"], DOUBTFUL)
+        self._doubt = Grace(clock, params.grace, DOUBTFUL)
         self._kernels = KernelChain()
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
@@ -91,8 +91,8 @@ class Judge(StackJudge):
         return verdict if verdict.is_failed else replace(verdict, details=self._lines(snapshot))
 
     def _lines(self, snapshot: Snapshot) -> tuple[str, ...]:
-        nodes = [node for pool in self._params["pools"] for node in nodes_of(snapshot["nodes"], pool)]
-        policy = named(snapshot["policies"], self._params["name"])
+        nodes = [node for pool in self._params.pools for node in nodes_of(snapshot["nodes"], pool)]
+        policy = named(snapshot["policies"], self._params.name)
         return self._kernels.tell(one_line_each(self.findings), nodes, policy, snapshot)
 
 
@@ -137,8 +137,8 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     if not late:
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
-    message = f"The operator has not applied the policy to {shown} yet."
-    return [on_object(PENDING, ROLLOUT, message, "GPU-CP-NOTREADY", operands.OPERATOR_LOG)]
+    text = text_of("GPU-CP-NOTREADY", policy=name(policy), why=f"it is not applied yet to {shown}")
+    return [on_object(PENDING, ROLLOUT, **text._asdict())]
 
 
 def _plain(entry: KubeObject) -> tuple[str, ...]:

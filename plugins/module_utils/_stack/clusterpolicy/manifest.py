@@ -22,69 +22,47 @@ API_VERSION: t.Final = "nvidia.com/v1"
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
-def anew(older: str, object_name: str) -> str:
-    """Return the command after which the task can create the policy anew.
-
-    The operator does not turn to a policy that it has passed over, even once the older one is gone.
-    """
-    return f"oc delete clusterpolicy {older} {object_name}"
-
-
 def refuse_second(policies: t.Iterable[KubeObject], object_name: str) -> None:
     """Raise NotReadyError if another ClusterPolicy is older: the operator ignores all but the oldest."""
     there = list(policies)
     if not there or name(oldest(there)) == object_name:
         return
-    counts, names = name(oldest(there)), sorted(map(name, there))
-    message = (
-        f"ClusterPolicy {counts} exists already; the operator would ignore another one named {object_name}, "
-        "because only the oldest counts."
+    older, names = name(oldest(there)), sorted(map(name, there))
+    left = [older, *(one for one in names if one == object_name)]
+    evidence = [f"clusterpolicy/{one}" for one in names]
+    raise NotReadyError(
+        "GPU-CP-IGNORED", older=older, policy=object_name, names=" ".join(left), evidence=evidence
     )
-    remedy = (
-        f"Set name={counts}, or run `oc delete clusterpolicy {counts}` first: its drivers go, "
-        "and pods with GPUs end."
-    )
-    if object_name in names:
-        message = (
-            f"ClusterPolicy {counts} is older than {object_name}; the operator ignores {object_name}, "
-            "because only the oldest counts."
-        )
-        remedy = (
-            f"Set name={counts}, or run `{anew(counts, object_name)}`, and the task again. Their drivers go "
-            "meanwhile, and pods with GPUs end."
-        )
-    raise NotReadyError("GPU-CP-IGNORED", message, remedy, [f"clusterpolicy/{one}" for one in names])
 
 
 def goes_back(params: StackParams) -> bool:
     """Return whether the user wants the policy's own driver again, by the driver's option or by `spec`."""
     paths = ("driver.use_nvidia_driver_crd", "spec.driver.useNvidiaDriverCRD")
-    return any(at(params, path) is False for path in paths)
+    return any(at(vars(params), path) is False for path in paths)
 
 
 def refuse_switch(params: StackParams, live: KubeObject | None, wanted: KubeObject) -> None:
     """Raise NotReadyError if this would end the use of NVIDIADriver objects and no option asks for that."""
     before, after = (at(one, "spec.driver.useNvidiaDriverCRD") for one in (live, wanted))
     if before and not after and not goes_back(params):
-        raise NotReadyError("GPU-NVD-MODE", policy=params["name"])
+        raise NotReadyError("GPU-NVD-MODE", policy=params.name)
 
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    given: t.Mapping[str, t.Any] = params
     for option in options.FIELDS:
-        check_image(given.get(option) or {}, option, is_driver=option == "driver")
-    check_raw(params.get("spec") or {}, "spec")
-    check_registry(params.get("registry"))
-    driver, pools = params.get("driver") or {}, params.get("pools") or []
+        check_image(getattr(params, option) or {}, option, is_driver=option == "driver")
+    check_raw(params.spec, "spec")
+    check_registry(params.registry)
+    driver, pools = params.driver or {}, params.pools
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), pools, "driver")
     # Only objects NVIDIADriver serve a driver of the pool's own.
-    is_shared = params.get("backend") == "clusterpolicy"
+    is_shared = params.backend == "clusterpolicy"
     served = [pool for pool in pools if is_shared or not at(pool, "driver.version")]
     check_branch(driver.get("version"), served, "driver")
-    check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
-    strategy = at(params, "spec.mig.strategy")
+    check_storage(params.gds or {}, driver.get("kernel_module_type"), pools)
+    strategy = at(params.spec, "mig.strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         message = f"spec.mig.strategy is {strategy!r}."
         raise InputError("INPUT-VALUE", message, "Allowed are none, single and mixed.")
@@ -190,10 +168,10 @@ def check_storage(gds: Values, wanted: str | None, pools: t.Sequence[StackPool])
 
 def asked(params: StackParams) -> dict[str, t.Any]:
     """Return the spec that typed options and raw spec ask for, without tolerations and defaults."""
-    spec = options.spec(params, options.FIELDS)
+    spec = options.spec(vars(params), options.FIELDS)
     if "driver" in spec:
         count_unavailable(spec["driver"])
-    return dict(merge(spec, params.get("spec") or {}))
+    return dict(merge(spec, params.spec))
 
 
 def count_unavailable(driver: dict[str, t.Any]) -> None:
@@ -211,13 +189,13 @@ def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) 
     wishes = asked(params)
     spec = merge({key: {} for key in REQUIRED}, fields.with_defaults(base, wishes, live))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
-    metadata = {"name": params["name"], **fields.replaced(base, wishes)}
+    metadata = {"name": params.name, **fields.replaced(base, wishes)}
     return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": metadata, "spec": spec}
 
 
 def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
     """Return warnings about options that GPU operator 26.7 or later treats in another way."""
-    if installed < (26, 7) or not params.get("kata_manager"):
+    if installed < (26, 7) or not params.kata_manager:
         return []
     return [
         "GPU operator 26.7 and later ignores kata_manager; set kata_sandbox_device_plugin, and "
@@ -234,10 +212,10 @@ def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:
 
 def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[KubeObject]:
     """Return all tolerations, with the operator's default: the operator would drop that for this list."""
-    theirs, raw = (at(one, "spec.daemonsets.tolerations") for one in (live, params))
-    taints = [taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []]
+    theirs, raw = at(live, "spec.daemonsets.tolerations"), at(params.spec, "daemonsets.tolerations")
+    taints = [taint for pool in params.pools for taint in pool.get("taints") or []]
     of_pools = operand_tolerations(taints)
-    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
+    return merge_tolerations(theirs, [GPU_TOLERATION], params.tolerations, of_pools, raw)
 
 
 def effective_tolerations(policy: KubeObject) -> list[KubeObject]:

@@ -15,14 +15,13 @@ import typing as t
 from ..._catalogue.well_known import DRIVER_UPGRADE
 from ..._core.adoption import keeper
 from ..._core.daemon_sets import is_owned_by, of_owner
-from ..._core.errors import NotReadyError
+from ..._core.errors import NotReadyError, text_of
 from ..._core.objects import Snapshot, at, name
 from ..._core.ownership import owned
 from ..._core.readiness import Readiness, pending, ready
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes.labels import labels
-from ..operands import OPERATOR_LOG
 from .manifest import state
 
 Data = dict[str, t.Any]
@@ -77,8 +76,8 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
-    message = f"NVIDIADriver {', '.join(late)} is not disabled yet."
-    return pending("Driving", message, code="GPU-NVD-NOTREADY", remedy=OPERATOR_LOG)
+    text = text_of("GPU-NVD-NOTREADY", driver=" ".join(late), why="it is not disabled yet")
+    return pending("Driving", **text._asdict())
 
 
 def left_over(pods: t.Iterable[Data]) -> list[Data]:

@@ -15,7 +15,7 @@ from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
 from .. import operands, stages
 from ..drivers import kernel
-from ..node import judge_alive, judge_opt_out, judge_paused
+from ..node import about_taints, judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
@@ -73,26 +73,16 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
     if not for_good:
         what = f"{who} do not have the policy's tolerations yet"
         return on_node(PENDING, node, "Taint", what, "GPU-TAINT", operands.OPERATOR_LOG, stage=stages.DRIVER)
-    what = f"taint {', '.join(for_good)} is not tolerated by {who}"
-    parts = [(taint.partition("=")[0].partition(":")[0], taint.rpartition(":")[2]) for taint in for_good]
-    away = " ".join(f"{key}:{effect}-" for key, effect in parts)
-    remedy = (
-        f"Run `oc adm taint nodes {name(node)} {away}`, or add the taint to gpu_tolerations "
-        "(module option tolerations)."
-    )
-    return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
+    text = about_taints("GPU-TAINT", node, for_good, who)
+    return on_node(FAILED, node, "Taint", *text, stage=stages.DRIVER)
 
 
 def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
     """Return a finding if the node has no NVIDIA PCI label; the operator then ignores it and can be ready."""
     if has_nvidia_pci(labels(node)):
         return None
-    what = "no label feature.node.kubernetes.io/pci-10de.present"
-    remedy = (
-        f"Run `oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` to check that an "
-        "nfd-worker runs there, and add class 03 to node_feature_discovery_pci_classes."
-    )
-    found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
+    text = about_node("GPU-NFD-EMPTY", node=name(node))
+    found = on_node(PENDING, node, "NoPciLabel", *text, stage=stages.LABELS)
     if state(policy) == "ready" and reason(policy) in BLIND:
         blind = f"ClusterPolicy {name(policy)} is ready with reason {reason(policy)}: it sees no GPU."
         return replace(found, message=f"{found.message}; {blind}")
@@ -163,13 +153,8 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
         node, [(one, pods.get(one.pod)) for one in late], lacking, is_automatic=is_automatic(policy)
     )
     if lacking:
-        what = f"its labels require {', '.join(lacking)}, but no DaemonSet selects it"
-        remedy = (
-            f"Run `oc describe daemonset -n {operands.NAMESPACE}`, and compare its nodeSelector with the "
-            "node's labels; for the driver compare OSTREE_VERSION."
-        )
-        more: dict[str, t.Any] = {"stage": operands.stage_of(lacking[0]), "waits": True}
-        found = on_node(PENDING, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy, **more)
+        text = about_node("GPU-OPERAND-LACKING", node=name(node), components=", ".join(lacking))
+        found = on_node(PENDING, node, "Lacking", *text, stage=operands.stage_of(lacking[0]), waits=True)
         others = f" and {len(lacking) - 1} more" if lacking[1:] else ""
         line = f"{name(node)}: no DaemonSet selects it for {lacking[0]}{others}"
         findings.append(replace(found, details=(line,)))

@@ -11,8 +11,9 @@ from ..._core.errors import ForbiddenError, NotReadyError
 from ..._core.objects import KubeObject, at, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
+from .. import pointers
 from ..drivers import files
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from . import manifest
 
 _DRIVER: t.Final = {
@@ -61,16 +62,14 @@ class Reference(t.NamedTuple):
 def refuse_other_stack(api: Api, object_name: str) -> None:
     """Raise NotReadyError if a GPUCluster exists: the operator would reconcile neither of the two."""
     if other := gpu_cluster(api):
-        message = (
-            f"GPUCluster {other} exists (the stack for dynamic resource allocation); with it "
-            f"ClusterPolicy {object_name} would be a conflicting resource."
+        raise NotReadyError(
+            "GPU-CP-CONFLICT",
+            other=f"GPUCluster {other} (dynamic resource allocation)",
+            object=f"ClusterPolicy {object_name}",
+            backend="dra",
+            resource=f"gpucluster {other}",
+            evidence=[f"gpucluster/{other}"],
         )
-        remedy = (
-            "Set gpu_backend: dra (module option backend), or remove that stack first: run special_resource "
-            f"with backend dra and state absent, or `oc delete gpucluster {other}`. Pods "
-            "that hold its claims end."
-        )
-        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
 
 
 def gpu_cluster(api: Api) -> str:
@@ -83,7 +82,7 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
     In check mode a missing one of a new object is a warning: the namespace may be empty before the operator
     is installed. One that an earlier task makes is not even that.
     """
-    object_name, namespace = f"{after['kind']} {name(after)}", params["namespace"]
+    object_name, namespace = f"{after['kind']} {name(after)}", params.namespace
     made = {name(one) for one in files.config_maps(params)}
     for path, kind, wanted in references(after):
         if wanted in made:
@@ -96,29 +95,28 @@ def check_references(api: Api, params: StackParams, live: KubeObject | None, aft
             continue
         if found:
             continue
-        message = (
-            f"spec.{path} of {object_name} names {kind} {wanted}, which does not exist in namespace "
-            f"{namespace}: pods that need it would not start."
+        text = pointers.missing(
+            f"spec.{path} of {object_name}",
+            kind,
+            wanted,
+            namespace,
+            _as_given(params, path, object_name),
         )
         if api.check_mode and (live is None or path in _SHARING):
             if path not in _SHARING:
-                api.warn(message)
+                api.warn(text.message)
             continue
-        source = "--from-file=FILE" if kind == "ConfigMap" else "--from-literal=KEY=VALUE"
-        make = "configmap" if kind == "ConfigMap" else "secret generic"
-        command = f"oc create {make} {wanted} -n {namespace} {source}"
-        remedy = f"Run `{command}`, or correct {_as_given(params, path, object_name)}."
-        raise NotReadyError("GPU-CP-REFERENCE", message, remedy, [f"{kind.lower()}/{wanted}"])
+        raise NotReadyError(text.code, text.message, text.remedy, [f"{kind.lower()}/{wanted}"])
 
 
 def _as_given(params: StackParams, path: str, object_name: str) -> str:
     """Return the option that has the field, as the user wrote it."""
     option = re.sub("[A-Z]+", lambda found: f"_{found[0].lower()}", path)
-    if at(params, option) is not None:
+    if at(vars(params), option) is not None:
         return option
     return (
         f"gpu_operator_spec.{path} (module option spec)"
-        if at(params, f"spec.{path}")
+        if at(params.spec, path)
         else f"{path} of {object_name}"
     )
 
@@ -156,7 +154,7 @@ def _pull_secrets(part: t.Any, path: str) -> t.Iterator[tuple[str, str]]:
             yield from _pull_secrets(value, here)
 
 
-def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
+def check_final(pools: list[StackPool], after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver or an image that cannot work in the ClusterPolicy as it will be.
 
     installed: the operator's release.
@@ -165,7 +163,7 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
     for path, part in _parts(spec, "spec"):
         if part.get("repository") or part.get("version"):
             manifest.check_image(part, path, is_driver=path == "spec.driver")
-    driver, pools = spec.get("driver") or {}, params["pools"]
+    driver = spec.get("driver") or {}
     precompiled = {"use_precompiled": driver.get("usePrecompiled"), "version": driver.get("version")}
     manifest.check_driver(precompiled, "spec.driver")
     manifest.check_modules(driver.get("kernelModuleType"), pools, "spec.driver")
@@ -174,10 +172,10 @@ def check_final(params: StackParams, after: KubeObject, installed: tuple[int, ..
         manifest.check_storage(spec.get("gds") or {}, driver.get("kernelModuleType"), pools)
 
 
-def check_final_driver(params: StackParams, after: KubeObject, installed: tuple[int, ...]) -> None:
+def check_final_driver(pools: list[StackPool], after: KubeObject, installed: tuple[int, ...]) -> None:
     """Raise InputError for a driver that cannot work in the NVIDIADriver as it will be."""
     object_name, spec = name(after), after["spec"]
-    own = [pool for pool in params["pools"] if pool["name"] == object_name]
+    own = [pool for pool in pools if pool["name"] == object_name]
     path = f"NVIDIADriver {object_name}: spec"
     for place, part in ((path, spec), *_parts(_used("NVIDIADriver", spec), path)):
         if part.get("repository") or part.get("version"):

@@ -12,6 +12,7 @@ plugin names them by CDI devices.
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at
@@ -36,7 +37,7 @@ def enforced(
     Unchanged without option only_requested_gpus. example, installed: spec and release of the installed
     operator. Raise InputError if the options ask for the opposite.
     """
-    if not params.get("only_requested_gpus"):
+    if not params.only_requested_gpus:
         return params
     spec = manifest.asked(params)
     said = (at(one, "cdi.enabled") for one in (spec, (live or {}).get("spec"), example))
@@ -44,9 +45,9 @@ def enforced(
     has_cdi = next((one for one in said if one is not None), default)
     toolkit = {"toolkit": _env("toolkit", spec, [_BY_ENV] if has_cdi else [_BY_ENV, _BY_MOUNT])}
     plugin = {} if has_cdi else {"devicePlugin": _env("devicePlugin", spec, [_STRATEGY])}
-    raw = params.get("spec") or {}
+    raw = params.spec
     more = {part: {**(raw.get(part) or {}), "env": env} for part, env in {**toolkit, **plugin}.items()}
-    return t.cast(StackParams, {**params, "spec": {**raw, **more}})
+    return replace(params, spec={**raw, **more})
 
 
 def _env(part: str, spec: t.Mapping[str, t.Any], wanted: t.Sequence[tuple[str, str]]) -> list[dict[str, str]]:

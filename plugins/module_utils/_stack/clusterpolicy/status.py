@@ -8,13 +8,14 @@ import re
 import typing as t
 
 from ..._core.conditions import find, since
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name, oldest
 from ..._core.readiness import FAILED, PENDING, READY
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
 from ..signatures import NFD_WORKERS, recognise
 from ..stages import RECONCILE_FAILED, Finding, on_object
-from .manifest import anew, reason, state
+from .manifest import reason, state
 from .node import BLIND
 
 # Name of a state in the operator's message -> component of the operand.
@@ -43,14 +44,9 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
     object_name = name(policy)
     counts = oldest(snapshot["policies"])
     if name(counts) != object_name:
-        message = (
-            f"ClusterPolicy {object_name} is ignored: {name(counts)} is older, and only the oldest counts."
-        )
-        remedy = (
-            f"Set name to {name(counts)}, or run `{anew(name(counts), object_name)}`, and the task again. "
-            "Their drivers go meanwhile, and pods with GPUs end."
-        )
-        return on_object(FAILED, "Ignored", message, "GPU-CP-IGNORED", remedy)
+        names = f"{name(counts)} {object_name}"
+        text = text_of("GPU-CP-IGNORED", older=name(counts), policy=object_name, names=names)
+        return on_object(FAILED, "Ignored", **text._asdict())
     error = find(policy, "Error")
     if error.get("status") != "True":
         return on_object(READY)
@@ -106,15 +102,11 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
         code = "GPU-NFD-EMPTY"
         return on_object(PENDING, why, message, code, NFD_WORKERS, stage=stages.LABELS, since=when)
     said = find(policy, "Error").get("message", "")
-    message = f"ClusterPolicy {object_name} is {now or 'without a state'}{': ' + said if said else ''}."
+    wrong = f"state {now or 'unknown'}{': ' + said if said else ''}"
     if now == "ready":
         # The operator writes state and conditions one after the other.
-        message = (
-            f"The state of ClusterPolicy {object_name} is ready, and its conditions are not yet: "
-            f"{said or why or 'they give no reason'}."
-        )
-    remedy = f"Run `oc describe clusterpolicy {object_name}`. {operands.OPERATOR_LOG}"
-    code = "GPU-CP-NOTREADY"
+        wrong = f"state ready, and its conditions are not yet: {said or why or 'they give no reason'}"
+    code, message, remedy = text_of("GPU-CP-NOTREADY", policy=object_name, why=wrong)
     if known := recognise(said):
         code, remedy = known.code, known.advice(remedy)
     if not policy.get("status"):

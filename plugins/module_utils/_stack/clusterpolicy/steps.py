@@ -72,7 +72,7 @@ class ExtraCauses(t.NamedTuple):
 def check(params: StackParams) -> None:
     manifest.check(params)
     files.check(params)
-    check_pools(params["pools"])
+    check_pools(params.pools)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
@@ -80,7 +80,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     params = completed(api, params, live)
     returning = _returning(api, params, live)
     draft = prepare(api, params, live)
-    ends = consent.ask(api, questions(api, draft), params["on_busy"], BUSY)
+    ends = consent.ask(api, questions(api, draft), params.on_busy, BUSY)
     if draft.after is not live:
         write_files(api, params)
     other = write(api, params, draft)
@@ -98,17 +98,17 @@ def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.An
     """Return the result of the stack; that of a look has the cause of what is not ready."""
     from .. import diagnose
 
-    found = summarize(snapshot, params["name"], params["pools"])
+    found = summarize(snapshot, params.name, params.pools)
     judge = Judge(params, api.clock)
-    diagnose.explain_look(api, params["namespace"], judge, snapshot, found, PODS)
+    diagnose.explain_look(api, params.namespace, judge, snapshot, found, PODS)
     return found
 
 
 def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
     """Return the options with what they mean here: GPUs, images of a mirror, files, and who gets GPUs."""
-    params = {**params, "pools": with_models(api, params["pools"])}
-    csvs = installed_csvs(api, params["namespace"]) if params.get("only_requested_gpus") else []
-    params = mirrored(api, files.named(params), lambda: installed_csvs(api, params["namespace"]))
+    params = replace(params, pools=with_models(api, params.pools))
+    csvs = installed_csvs(api, params.namespace) if params.only_requested_gpus else []
+    params = mirrored(api, files.named(params), lambda: installed_csvs(api, params.namespace))
     return requests.enforced(params, live, example(csvs), release(csvs))
 
 
@@ -130,11 +130,11 @@ def _returning(api: Api, params: StackParams, live: KubeObject | None) -> Driver
         return None
     from . import migration
 
-    if live is not None and not owned(live) and params["adopt"] == "report":
+    if live is not None and not owned(live) and params.adopt == "report":
         spec = live.get("spec") or {}
     else:
-        spec = predicted_spec(params, live, installed_csvs(api, params["namespace"]))
-    return migration.begin(api, params["namespace"], spec)
+        spec = predicted_spec(params, live, installed_csvs(api, params.namespace))
+    return migration.begin(api, params.namespace, spec)
 
 
 def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[KubeObject]) -> dict[str, t.Any]:
@@ -147,10 +147,10 @@ def predicted_spec(params: StackParams, live: KubeObject | None, csvs: list[Kube
 def look(api: Api, params: StackParams) -> KubeObject | None:
     """Return the live policy; raise NotReadyError before the first write if the policy could never work."""
     policies = _policies(api, params)
-    manifest.refuse_second(policies, params["name"])
-    live = named(policies, params["name"]) or None
+    manifest.refuse_second(policies, params.name)
+    live = named(policies, params.name) or None
     if live is None:
-        preconditions.refuse_other_stack(api, params["name"])
+        preconditions.refuse_other_stack(api, params.name)
     return live
 
 
@@ -188,25 +188,23 @@ def _with_gpus(pod: KubeObject) -> KubeObject | None:
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
     """Return the write of the policy. Raise before the first write if it cannot work."""
     if live is None or owned(live):
-        csvs = installed_csvs(api, params["namespace"])
+        csvs = installed_csvs(api, params.namespace)
         wanted = manifest.build(params, example(csvs), live)
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):
             api.warn(remark)
-        if params.get("only_requested_gpus") and at(live, "spec.toolkit.env") != at(
-            after, "spec.toolkit.env"
-        ):
+        if params.only_requested_gpus and at(live, "spec.toolkit.env") != at(after, "spec.toolkit.env"):
             api.warn(requests.WARNING)
         manifest.refuse_switch(params, live, wanted)
-        refuse_conflicts(live, wanted, params["adopt"])
+        refuse_conflicts(live, wanted, params.adopt)
         draft = Draft(wanted, live, after, None, release(csvs))
         _refuse_broken(api, params, draft)
         return draft
     other, wishes = compare(params, live), manifest.wished(params, live)
-    if params["adopt"] != "take":
+    if params.adopt != "take":
         return Draft(wishes, live, live, other, ())
     after = {**live, "spec": merge(live.get("spec") or {}, wishes)}
-    installed = release(installed_csvs(api, params["namespace"]))
+    installed = release(installed_csvs(api, params.namespace))
     draft = Draft(wishes, live, after, other, installed)
     _refuse_broken(api, params, draft)
     return draft
@@ -214,7 +212,7 @@ def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
 
 def _refuse_broken(api: Api, params: StackParams, draft: Draft) -> None:
     """Raise AcceleratorError if the policy cannot work as it will be, whoever set its fields."""
-    preconditions.check_final(params, draft.after, draft.installed)
+    preconditions.check_final(params.pools, draft.after, draft.installed)
     preconditions.check_references(api, params, draft.live, draft.after)
     refuse_unmade(api, params, draft.live or {}, draft.after["spec"])
 
@@ -225,12 +223,12 @@ def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:
     if draft.other is None or live is None:
         api.apply(draft.wanted, force_conflicts=live is not None, live=live)
         return None
-    return draft.other._replace(differs=settle_foreign(api, params, POLICY, draft.wanted, live))
+    return draft.other._replace(differs=settle_foreign(api, params.adopt, POLICY, draft.wanted, live))
 
 
 def compare(params: StackParams, live: KubeObject) -> Foreign:
     """Return the differences between a foreign policy and the options."""
-    return foreign(live, manifest.wished(params, live), f"ClusterPolicy {params['name']}")
+    return foreign(live, manifest.wished(params, live), f"ClusterPolicy {params.name}")
 
 
 def _policies(api: Api, params: StackParams) -> list[KubeObject]:
@@ -249,7 +247,7 @@ def _policies(api: Api, params: StackParams) -> list[KubeObject]:
         if not api.check_mode:
             from .. import diagnose
 
-            diagnose.explain_absent(api, params["name"], params["namespace"], CHAIN, exc)
+            diagnose.explain_absent(api, params.name, params.namespace, CHAIN, exc)
             raise
         return []
 
@@ -263,55 +261,55 @@ def observe_policy(api: Api, params: LookParams, also: ExtraCauses | None = None
     judge = Judge(params, api.clock)
 
     def result(seen: Snapshot, findings: list[Finding]) -> dict[str, t.Any]:
-        return summarize({**seen, **_monitoring(api, params)}, params["name"], params["pools"], findings)
+        return summarize({**seen, **_monitoring(api, params.namespace)}, params.name, params.pools, findings)
 
     wait = Wait("GPU stack", {**queries, **(also.queries if also else {})}, judge, PODS, result)
     snapshot = observe(api, params, wait, also.over(judge) if also else None)
     if judge.looks < 2:
         # The stack worked already: no further request.
         return snapshot
-    snapshot = {**snapshot, **_monitoring(api, params)}
+    snapshot = {**snapshot, **_monitoring(api, params.namespace)}
     if "monitors" in snapshot:
-        found = judge_metrics(snapshot, named(snapshot["policies"], params["name"]))
+        found = judge_metrics(snapshot, named(snapshot["policies"], params.name))
         if found.verdict == FAILED:
             said = "; ".join(found.evidence)
             api.warn(f"The GPUs' metrics do not reach the cluster's monitoring: {said}.")
     return snapshot
 
 
-def _monitoring(api: Api, params: LookParams) -> dict[str, list[KubeObject]]:
+def _monitoring(api: Api, object_name: str) -> dict[str, list[KubeObject]]:
     """Return the objects that collect metrics, by two small requests; empty if a request fails."""
     with contextlib.suppress(AcceleratorError):
-        namespace = api.get(known("Namespace"), params["namespace"])
-        monitors = api.list(known("ServiceMonitor"), params["namespace"])
+        namespace = api.get(known("Namespace"), object_name)
+        monitors = api.list(known("ServiceMonitor"), object_name)
         return {"namespaces": [namespace] if namespace else [], "monitors": monitors}
     return {}
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    ends = consent.ask(api, removal(api, params), params["on_busy"], BUSY)
+    ends = consent.ask(api, removal(api, params.name), params.on_busy, BUSY)
     return remove(api, params, ends)
 
 
-def removal(api: Api, params: StackParams) -> list[Question]:
+def removal(api: Api, object_name: str) -> list[Question]:
     try:
-        live = api.get(POLICY, params["name"])
+        live = api.get(POLICY, object_name)
     except KindNotServedError:
         return []
     if not owned(live):
         return []
-    cause = f"ClusterPolicy {params['name']} is deleted, and with it driver and device plugin"
+    cause = f"ClusterPolicy {object_name} is deleted, and with it driver and device plugin"
     by = "the garbage collector"
     return [Question(cause, by, driver.DRIVEN, is_certain=False, order="all nodes at once")]
 
 
 def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Delete the policy of this collection, and wait until no operand is left. Return the result."""
-    if api.delete(POLICY, params["name"]):
+    if api.delete(POLICY, params.name):
         wait_gone(api, params, "GPU stack leaves")
     remove_labels(api, params)
     return {
-        "name": params["name"],
+        "name": params.name,
         "state": "absent",
         "reason": "",
         "driver_version": "",
@@ -327,7 +325,7 @@ def remove_labels(api: Api, params: StackParams) -> None:
     ours holds nodes back go in any case: without a stack that ends nothing.
     """
     held = [one for one in api.list(known("Node"), labels=f"{upgrade.SKIP}=true") if upgrade.is_held(one)]
-    if not held and not params.get("remove_labels"):
+    if not held and not params.remove_labels:
         return
     kinds = [kind for kind in (POLICY, known("GPUCluster")) if api.served(kind)]
     foreign = [one for kind in kinds for one in api.list(kind) if not owned(one)]
@@ -336,7 +334,7 @@ def remove_labels(api: Api, params: StackParams) -> None:
             api.warn(f"{name(node)}: {upgrade.holder(node)} holds the driver back. {upgrade.GO_ON}")
         else:
             api.merge_patch(known("Node"), name(node), None, upgrade.FREE)
-    if not params.get("remove_labels"):
+    if not params.remove_labels:
         return
     if foreign:
         named = ", ".join(f"{one['kind']} {name(one)}" for one in foreign)
@@ -345,7 +343,7 @@ def remove_labels(api: Api, params: StackParams) -> None:
     for node in api.list(known("Node")):
         if keys := left_labels.of_node(node):
             api.merge_patch(known("Node"), name(node), None, left_labels.without(keys))
-    space = api.get(known("Namespace"), params["namespace"])
+    space = api.get(known("Namespace"), params.namespace)
     if space is not None and (keys := left_labels.of_namespace(space)):
         api.merge_patch(known("Namespace"), name(space), None, left_labels.without(keys))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, Grace, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
@@ -25,21 +26,18 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
     said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
+    is_old = isinstance(seen, int) and seen < now
     where = f" -n {live['metadata']['namespace']}" if live["metadata"].get("namespace") else ""
-    command = f"oc describe {live['kind'].lower()} {name(live)}{where}"
-    remedy = f"Run `{command}`; its events and conditions give the cause."
-    code = "GPU-CR-NOTREADY"
-    if isinstance(seen, int) and seen < now:
-        line = f"its operator has seen generation {seen} of {now}"
-        why, message = "Unobserved", f"{object_name}: {line}."
-    elif asked.failed and asked.failed.holds(live):
-        line, why, code = f"failed{text}", "Failed", "GPU-CR-FAILED"
-        message = f"{object_name} says that it failed{text}."
-    elif not asked.ready.holds(live):
-        line, why, message = f"not ready{text}", "NotReady", f"{object_name} is not ready{text}."
-    else:
+    resource = f"{live['kind'].lower()} {name(live)}{where}"
+    if asked.failed and asked.failed.holds(live) and not is_old:
+        failure = text_of("GPU-CR-FAILED", object=object_name, resource=resource, also=text)
+        return pending("Failed", **failure._asdict(), details=(f"failed{text}",))
+    if not is_old and asked.ready.holds(live):
         return ready("Ready", str(said or ""))
-    return pending(why, message, code=code, remedy=remedy, details=(line,))
+    line = f"its operator has seen generation {seen} of {now}" if is_old else f"not ready{text}"
+    why = f": {line}" if is_old else text
+    late = text_of("GPU-CR-NOTREADY", object=object_name, resource=resource, also=why)
+    return pending("Unobserved" if is_old else "NotReady", **late._asdict(), details=(line,))
 
 
 class Judge:
@@ -50,7 +48,7 @@ class Judge:
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
-        self._grace = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
+        self._grace = Grace(clock, params.grace, ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -61,8 +59,8 @@ class Judge:
     def _findings(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
-            message, remedy = f"{self._params['name']} does not exist.", stages.DELETED
-            return pending("Missing", message, code="GPU-CR-NOTREADY", remedy=remedy), []
+            text = text_of("GPU-DELETED", object=self._params.name)
+            return pending("Missing", **text._asdict()), []
         others = [pool_nodes.judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in pool_nodes.judge_devices(nodes, pool)]
         return judge(objects[0], self._asked), others
@@ -73,7 +71,7 @@ class Judge:
         verdict, nodes = worst([own, *others]), snapshot.get("nodes", ())
         live: KubeObject | None = next(iter(snapshot.get("objects") or ()), None)
         return {
-            "name": self._params["name"],
+            "name": self._params.name,
             "state": "failed" if own.code == "GPU-CR-FAILED" else verdict.verdict,
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,

@@ -24,48 +24,40 @@ class Expressions(t.NamedTuple):
 
 
 def check(params: StackParams) -> None:
-    """Raise InputError for options that cannot work; take name and namespace from the definition."""
-    custom = params.get("custom")
+    """Raise InputError for options that cannot work."""
+    custom = params.custom
     if not custom:
-        message = "custom is missing, and backend is custom."
-        raise InputError(
-            "INPUT-REQUIRED",
-            message,
-            f'Set custom.definition to the object, and custom.ready, such as "{_AVAILABLE}".',
-        )
+        example = f'{{definition: THE OBJECT, ready: "{_AVAILABLE}"}}'
+        raise InputError("INPUT-MISSING", option="custom", example=example, also=", and backend is custom")
     _check_definition(custom["definition"])
     check_resources(custom.get("expected") or {}, "custom.expected")
     metadata = custom["definition"]["metadata"]
     for option in ("name", "namespace"):
-        written = metadata.get(option)
-        if params[option] and written and params[option] != written:
-            message = f"{option} is {params[option]}, and custom.definition.metadata.{option} is {written}."
+        given, written = getattr(params, option), metadata.get(option)
+        if written and given != written:
+            message = f"{option} is {given}, and custom.definition.metadata.{option} is {written}."
             raise InputError("INPUT-VALUE", message, f"Leave {option} out.")
-        params[option] = params[option] or written
-    if params["tolerations"]:
+    if params.tolerations:
         message = "tolerations are given, and backend custom does not know where its object keeps them."
         raise InputError("INPUT-OPTION", message, "Write them into custom.definition.spec.")
-    if params["state"] == "present":
+    if params.state == "present":
         if not custom.get("ready"):
-            message = "custom.ready is missing: without it the task cannot know when the object is ready."
-            raise InputError(
-                "INPUT-REQUIRED", message, f'Set custom.ready; for most operators it is "{_AVAILABLE}".'
-            )
+            why = ": without it the task cannot know when the object is ready"
+            raise InputError("INPUT-MISSING", option="custom.ready", example=f'"{_AVAILABLE}"', also=why)
         expressions(params)
 
 
 def _check_definition(definition: KubeObject) -> None:
-    for path in ("apiVersion", "kind", "metadata.name"):
+    examples = {"apiVersion": "fpga.example.com/v1", "kind": "FpgaStack", "metadata.name": "fpga"}
+    for path, example in examples.items():
         value = at(definition, path)
         if not value or not isinstance(value, str):
-            message = f"custom.definition.{path} is missing."
-            remedy = f"Set custom.definition.{path}, as `oc get -o yaml` shows it."
-            raise InputError("INPUT-REQUIRED", message, remedy)
+            raise InputError("INPUT-MISSING", option=f"custom.definition.{path}", example=example)
 
 
 def expressions(params: StackParams) -> Expressions:
     """Return the compiled expressions; raise InputError for one that is no JMESPath."""
-    custom = params["custom"] or {}
+    custom = params.custom or {}
     failed, says = (
         Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says")
     )
@@ -74,17 +66,17 @@ def expressions(params: StackParams) -> Expressions:
 
 def build(params: StackParams, namespaced: bool) -> KubeObject:
     """Return the object to apply: the definition, with the raw spec merged over it."""
-    definition = (params["custom"] or {})["definition"]
+    definition = (params.custom or {})["definition"]
     metadata = {key: value for key, value in definition["metadata"].items() if key != "namespace"}
-    if namespaced and params["namespace"]:
-        metadata["namespace"] = params["namespace"]
+    if namespaced and params.namespace:
+        metadata["namespace"] = params.namespace
     wanted = {**definition, "metadata": metadata}
-    if params["spec"]:
-        wanted["spec"] = merge(definition.get("spec") or {}, params["spec"])
+    if params.spec:
+        wanted["spec"] = merge(definition.get("spec") or {}, params.spec)
     return wanted
 
 
 def pools(params: StackParams) -> list[StackPool]:
     """Return the pools; one that expects nothing of its own expects custom.expected."""
-    common = (params["custom"] or {}).get("expected") or {}
-    return [{**pool, "expected": pool.get("expected") or common} for pool in params["pools"]]
+    common = (params.custom or {}).get("expected") or {}
+    return [{**pool, "expected": pool.get("expected") or common} for pool in params.pools]

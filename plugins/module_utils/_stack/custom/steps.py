@@ -23,27 +23,27 @@ NAMESPACE: t.Final = ""
 
 def check(params: StackParams) -> None:
     custom_manifest.check(params)
-    check_pools(params["pools"])
+    check_pools(params.pools)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    judge, definition = custom_judge.Judge(params, api.clock), (params["custom"] or {})["definition"]
+    judge, definition = custom_judge.Judge(params, api.clock), (params.custom or {})["definition"]
     try:
         kind = api.resolve(definition["apiVersion"], definition["kind"])
     except KindNotServedError:
         if not api.check_mode:
             raise
-        api.apply(custom_manifest.build(params, bool(params["namespace"])))
+        api.apply(custom_manifest.build(params, bool(params.namespace)))
         return {**judge.summarize({"objects": [], "nodes": []}), **as_result(None)}
     wanted = custom_manifest.build(params, kind.namespaced)
     live = live_object(api, kind, wanted)
     ends = ask_change(api, params, live, wanted)
-    foreign = adopt_or_apply(api, kind, wanted, params["adopt"], live)
-    queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
-    if params["pools"]:
-        queries["nodes"] = nodes_query(params["pools"])
+    foreign = adopt_or_apply(api, kind, wanted, params.adopt, live)
+    queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params.name)}
+    if params.pools:
+        queries["nodes"] = nodes_query(params.pools)
     try:
-        snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
+        snapshot = api.wait(queries, judge, f"{kind.kind} {params.name}", params.settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
         if foreign:
@@ -54,14 +54,14 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
-    definition = (params["custom"] or {})["definition"]
+    definition = (params.custom or {})["definition"]
     ends: list[dict[str, t.Any]] = []
     with contextlib.suppress(KindNotServedError):
         kind = api.resolve(definition["apiVersion"], definition["kind"])
-        namespace = params["namespace"] or None if kind.namespaced else None
-        live = api.get(kind, params["name"], namespace)
+        namespace = params.namespace or None if kind.namespaced else None
+        live = api.get(kind, params.name, namespace)
         if owned(live):
             ends = ask_change(api, params, live, None)
-        remove(api, kind, params["name"], namespace)
-    gone = {"name": params["name"], "state": "absent", "reason": "", "message": "", "nodes": []}
+        remove(api, kind, params.name, namespace)
+    gone = {"name": params.name, "state": "absent", "reason": "", "message": "", "nodes": []}
     return {**gone, "ends": ends}

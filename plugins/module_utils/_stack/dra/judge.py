@@ -10,6 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.conditions import find, is_true, since
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name, named
 from ..._core.readiness import FAILED, PENDING, READY
 from ..._nodes import devices as node_devices, dra
@@ -56,7 +57,7 @@ PASSING: t.Final = ("GPU-DRA-SLICES", *OF_OPERANDS, *driver_judge.PASSING, *kern
 def judging(params: StackParams, wanted: t.Sequence[KubeObject], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. wanted: the NVIDIADriver objects."""
     return StackJudge(
-        lambda snapshot: judge(snapshot, params["pools"], wanted), CHAIN, patience(params, clock, PASSING)
+        lambda snapshot: judge(snapshot, params.pools, wanted), CHAIN, patience(params, clock, PASSING)
     )
 
 
@@ -72,8 +73,8 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"
         remedy = (
-            "Keep one of the two stacks: delete the ClusterPolicy before a GPUCluster is created. Its "
-            "drivers go, and pods with GPUs end."
+            "Run `oc delete clusterpolicy` with its name before the GPUCluster is created. Its drivers go, "
+            "and pods with GPUs end."
         )
         return [on_object(FAILED, "Conflict", message, "GPU-CP-CONFLICT", remedy)]
     drivers = driver_judge.judge(snapshot, wanted, pools)
@@ -94,10 +95,10 @@ def _judge_status(cluster: KubeObject) -> Finding:
     if state(cluster) == "ready" and error.get("status") != "True" and is_true(cluster, "Ready"):
         return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
-    message = f"GPUCluster {NAME} is {state(cluster) or 'without a state'}{said}."
-    remedy = f"Run `oc describe gpucluster {NAME}`. {operands.OPERATOR_LOG}"
+    wrong = f"state {state(cluster) or 'unknown'}{said}"
+    text = text_of("GPU-DRA-NOTREADY", cluster=NAME, why=wrong)
     waits = error.get("reason") != "ReconcileFailed"
-    return on_object(PENDING, "NotReady", message, "GPU-DRA-NOTREADY", remedy, since=when, waits=waits)
+    return on_object(PENDING, "NotReady", **text._asdict(), since=when, waits=waits)
 
 
 def summarize(

@@ -21,13 +21,13 @@ NAME: t.Final = "gpu-cluster"
 
 def check(params: StackParams) -> None:
     """Raise InputError for a wrong name or an incomplete image."""
-    if params["name"] != NAME:
-        message = f"name is {params['name']!r}: a GPUCluster has to be named {NAME}."
+    if params.name != NAME:
+        message = f"name is {params.name!r}: a GPUCluster has to be named {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
-    clusterpolicy_manifest.check_registry(params.get("registry"))
+    clusterpolicy_manifest.check_registry(params.registry)
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
         path = f"gpu_cluster.{part}"
-        clusterpolicy_manifest.check_image(at(params, path) or {}, path, is_driver=True)
+        clusterpolicy_manifest.check_image(at(vars(params), path) or {}, path, is_driver=True)
 
 
 def refuse_policy(policies: t.Iterable[Data]) -> None:
@@ -36,21 +36,21 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
     if names:
         raise NotReadyError(
             "GPU-CP-CONFLICT",
-            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
-            "no node from one stack to the other.",
-            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
-            "more: it ends them), or keep backend clusterpolicy.",
-            [f"clusterpolicy/{name}" for name in names],
+            other=f"ClusterPolicy {names[0]}",
+            object="a GPUCluster",
+            backend="clusterpolicy",
+            resource=f"clusterpolicy {names[0]}",
+            evidence=[f"clusterpolicy/{name}" for name in names],
         )
 
 
 def build(params: StackParams, example: Data, live: KubeObject | None) -> Data:
     """Return the manifest: example, overridden by typed options, then by the raw spec."""
-    wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.OPTIONS).get("gpuCluster") or {}
+    wishes = fields({"gpu_cluster": params.gpu_cluster}, dra_options.OPTIONS).get("gpuCluster") or {}
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:
         wishes["draDriver"]["computeDomains"] = {"enabled": domains}
-    spec = merge(example, merge(wishes, params["spec"]))
+    spec = merge(example, merge(wishes, params.spec))
     spec.setdefault("draDriver", {})
     spec.setdefault("daemonsets", {})["tolerations"] = clusterpolicy_manifest.wanted_tolerations(params, live)
     return {"apiVersion": API_VERSION, "kind": "GPUCluster", "metadata": {"name": NAME}, "spec": spec}

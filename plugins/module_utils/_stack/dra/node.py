@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import NVIDIA_PCI
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import PENDING, Readiness, about_node
 from ..._nodes import devices, dra
@@ -15,7 +14,7 @@ from .. import operands, stages
 from ..drivers import kernel
 from ..node import judge_alive, judge_opt_out, judge_paused, judge_taints
 from ..params import StackPool
-from ..pods import how_to_list, judge_pods
+from ..pods import judge_pods
 from ..stages import Finding, on_node
 from ..upgrade import judge_upgrade
 
@@ -37,11 +36,10 @@ def judge_node(
     """
     upgrade = judge_upgrade(node, snapshot)
     daemonsets = operands.selecting(node, snapshot["daemonsets"])
-    remedy = "Add the taint to gpu_tolerations (module option tolerations)."
     return [
         judge_alive(node),
         _judge_labels(node),
-        judge_taints(node, daemonsets, "GPU-TAINT", remedy, stages.DRIVER),
+        judge_taints(node, daemonsets, "GPU-TAINT", stages.DRIVER),
         kernel.judge(node, _BY_OBJECTS, snapshot),
         *_judge_operands(node, snapshot, is_driven),
         upgrade if upgrade and upgrade.is_failed else None,
@@ -63,12 +61,8 @@ def operands_of(
 def _judge_labels(node: KubeObject) -> Finding | None:
     marks = labels(node)
     if not has_nvidia_pci(marks):
-        what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
-        command = how_to_list(name(node), "openshift-nfd")
-        remedy = (
-            f"Run `{command}` to check nfd-worker, and add class 03 to node_feature_discovery_pci_classes."
-        )
-        return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
+        text = about_node("GPU-NFD-EMPTY", node=name(node))
+        return on_node(PENDING, node, "Label", *text, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         label = f"{operands.MODE} is {marks[operands.MODE]}"
         text = about_node("GPU-MODE", node=name(node), label=label)
@@ -89,14 +83,10 @@ def _judge_operands(node: KubeObject, snapshot: Snapshot, is_driven: bool) -> li
     pods, found = {name(pod): pod for pod in snapshot["pods"]}, operands_of(node, snapshot)
     absent = [one for one in lacking(node, found) if one != "driver" or not is_driven]
     findings = judge_pods(node, [(one, pods.get(one.pod)) for one in found if not one.ready], absent)
-    remedy = (
-        f"Run `oc describe daemonset -n {operands.NAMESPACE}`, and compare its nodeSelector with the node's "
-        "nvidia.com/gpu.deploy labels."
-    )
     for one in absent:
-        reason, what = f"Lacking:{one}", f"no DaemonSet selects it for {one}"
-        more: dict[str, t.Any] = {"stage": operands.stage_of(one), "waits": True}
-        findings.append(on_node(PENDING, node, reason, what, "GPU-OPERAND-LACKING", remedy, **more))
+        text = about_node("GPU-OPERAND-LACKING", node=name(node), components=one)
+        stage = operands.stage_of(one)
+        findings.append(on_node(PENDING, node, f"Lacking:{one}", *text, stage=stage, waits=True))
     return findings
 
 

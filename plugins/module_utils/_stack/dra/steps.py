@@ -36,14 +36,14 @@ def check(params: StackParams) -> None:
     manifest.check(params)
     driver_manifest.check(params)
     files.check(params)
-    check_pools(params["pools"])
+    check_pools(params.pools)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     refuse_old_cluster(api)
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
-    csvs = installed_csvs(api, params["namespace"])
+    csvs = installed_csvs(api, params.namespace)
     params = mirrored(api, files.named(params), lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
@@ -54,24 +54,24 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
     questions = driver_steps.questions(params, wanted, there, release(csvs))
-    if live is None or owned(live) or params["adopt"] == "take":
+    if live is None or owned(live) or params.adopt == "take":
         after = fields.applied(live, cluster)
         preconditions.check_references(api, params, live, after)
         questions += policy_fields.of_cluster(live, after) if live else []
-    ends = consent.ask(api, questions, params["on_busy"], policy_steps.BUSY)
+    ends = consent.ask(api, questions, params.on_busy, policy_steps.BUSY)
     write_files(api, params)
     differs = driver_steps.keep(api, params, wanted, there)
     if live is None or owned(live):
         api.apply(cluster, force_conflicts=live is not None, live=live)
     else:
-        differs += settle_foreign(api, params, CLUSTER, cluster["spec"], live)
+        differs += settle_foreign(api, params.adopt, CLUSTER, cluster["spec"], live)
     snapshot = _observe(api, params, wanted)
     remove_files(api, params, snapshot["pods"])
     from .. import diagnose
 
-    found = summarize(snapshot, params["pools"], wanted)
+    found = summarize(snapshot, params.pools, wanted)
     judge = judging(params, wanted, api.clock)
-    diagnose.explain_look(api, params["namespace"], judge, snapshot, found, PODS)
+    diagnose.explain_look(api, params.namespace, judge, snapshot, found, PODS)
     return {**found, "differs": differs, "ends": ends}
 
 
@@ -87,7 +87,7 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
     except KindNotServedError as exc:
         from .. import diagnose
 
-        diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
+        diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
 
 
@@ -104,7 +104,7 @@ def _observe(api: Api, params: StackParams, wanted: t.Sequence[KubeObject]) -> S
         queries,
         judging(params, wanted, api.clock),
         PODS,
-        lambda seen, findings: summarize(seen, params["pools"], wanted, findings),
+        lambda seen, findings: summarize(seen, params.pools, wanted, findings),
     )
     return observe(api, params, wait)
 
@@ -119,7 +119,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     has_policy = bool(api.list(policy)) if api.served(policy) else False
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):
-        used = dra.claims_in_use(api.list(known("ResourceClaim")), but=params["namespace"])
+        used = dra.claims_in_use(api.list(known("ResourceClaim")), but=params.namespace)
         if used:
             shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
             raise NotReadyError("GPU-DRA-BUSY", devices="GPUs", pods=shown, evidence=used)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import typing as t
+from dataclasses import replace
 
 from ..._core.errors import InputError
 from ..._core.objects import KubeObject, at, name
@@ -37,9 +38,9 @@ def check(params: StackParams) -> None:
                 f"{path} has {wrong[0]!r}: each key is the name of a file, and its value the content as text."
             )
             raise InputError("INPUT-VALUE", message, 'Write for example {nvidia.conf: "NVreg_A=1"}.')
-        if at(params, f"driver.{kind}.{_KINDS[kind]}"):
-            message = f"{path} and driver.{kind} both say which files the driver has."
-            raise InputError("INPUT-OPTION", message, "Keep one of the two.")
+        if at(params.driver, f"{kind}.{_KINDS[kind]}"):
+            why = ": both say which files the driver has"
+            raise InputError("INPUT-EXCLUSIVE", option=path, other=f"driver.{kind}", also=why)
 
 
 def config_maps(params: StackParams) -> list[KubeObject]:
@@ -50,7 +51,7 @@ def config_maps(params: StackParams) -> list[KubeObject]:
             "kind": "ConfigMap",
             "metadata": {
                 "name": _name(kind, files),
-                "namespace": params["namespace"],
+                "namespace": params.namespace,
                 "labels": {LABEL: kind.replace("_", "-")},
             },
             "data": dict(files),
@@ -64,7 +65,7 @@ def named(params: StackParams) -> StackParams:
     parts = {kind: {_KINDS[kind]: _name(kind, files)} for kind, files in _given(params)}
     if not parts:
         return params
-    return t.cast(StackParams, {**params, "driver": {**(params.get("driver") or {}), **parts}})
+    return replace(params, driver={**(params.driver or {}), **parts})
 
 
 def left_over(params: StackParams, live: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> list[str]:
@@ -79,7 +80,7 @@ def left_over(params: StackParams, live: t.Iterable[KubeObject], pods: t.Iterabl
 
 
 def _given(params: StackParams) -> list[tuple[str, dict[str, t.Any]]]:
-    asked = params.get("driver_files") or {}
+    asked = params.driver_files or {}
     return [(kind, asked[kind]) for kind in _KINDS if asked.get(kind)]
 
 

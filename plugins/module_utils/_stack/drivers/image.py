@@ -87,11 +87,12 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     if refused:
         need, others = refused[0][0], ", ".join(other.node for other, _one in refused[1:4])
         more = f"; also missing for {others}{', …' if refused[4:] else ''}" if others else ""
-        message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: "
-        message += f"{' or '.join(need.images)} is not in the registry{more}."
-        remedy = f"Build and push {need.images[0]}, or set driver.use_precompiled to false."
+        wrong = f"there is no precompiled driver for kernel {need.kernel}: "
+        wrong += f"{' or '.join(need.images)} is not in the registry{more}"
         evidence = [f"{one.node}: kernel {one.kernel}, {got.image}: {got.words}" for one, got in refused]
-        raise NotReadyError("GPU-DRV-PRECOMPILED", message, remedy, evidence)
+        raise NotReadyError(
+            "GPU-DRV-PRECOMPILED", node=need.node, wrong_image=wrong, image=need.images[0], evidence=evidence
+        )
     warnings = [
         f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel "
         f"{need.kernel}: {one.image}"

@@ -84,10 +84,10 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     looks: tuple[t.Callable[[], Misfit | None], ...] = (
         lambda: _kernel(node, found),
         lambda: _release(node, found) if source == toolkit.BY_TOOLKIT else None,
-        lambda: _tag(found, images) if source == toolkit.BY_TOOLKIT else None,
+        lambda: _tag(node, found, images) if source == toolkit.BY_TOOLKIT else None,
         lambda: _no_daemonset(node, found, source, snapshot["daemonsets"]) if daemonset is None else None,
         lambda: _daemonset(found, daemonset, images) if source == toolkit.BY_TOOLKIT and daemonset else None,
-        lambda: _image(found, daemonset, pod) if source == toolkit.BY_IMAGE and daemonset else None,
+        lambda: _image(node, found, daemonset, pod) if source == toolkit.BY_IMAGE and daemonset else None,
     )
     misfit = None if source == toolkit.BY_HOST else next((wrong for look in looks if (wrong := look())), None)
     is_ready = source == toolkit.BY_HOST or bool(driver and driver.ready)
@@ -130,16 +130,12 @@ def _release(node: Data, found: System) -> Misfit | None:
     return Misfit("labels", *about_node("GPU-NFD-OSTREE", node=name(node)))
 
 
-def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
+def _tag(node: Data, found: System, images: t.Mapping[str, str]) -> Misfit | None:
     if not found.ostree or found.ostree in images:
         return None
     there = f"it has {', '.join(sorted(images))}" if images else "it has no tag"
-    what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
-    remedy = (
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a release "
-        "of OpenShift brings it."
-    )
-    return Misfit("toolkit", what, "GPU-DTK-STREAM", remedy)
+    text = about_node("GPU-DTK-STREAM", node=name(node), tag=found.ostree, tags=there)
+    return Misfit("toolkit", *text)
 
 
 def _no_daemonset(node: Data, found: System, source: str, every: t.Sequence[Data]) -> Misfit | None:
@@ -181,18 +177,14 @@ def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit
     return Misfit("daemonset", what, "GPU-DTK-DAEMONSET", operands.OPERATOR_LOG)
 
 
-def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
-    image = toolkit.driver_image(daemonset)
-    remedy = (
-        f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect "
-        f"docker://{image}` has to find it."
-    )
+def _image(node: Data, found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
+    image, wrong = toolkit.driver_image(daemonset), trouble(pod) if pod else None
     if found.kernel and as_label(found.kernel) not in image:
         what = f"driver image {image} was not made for the running kernel {found.kernel}"
-        return Misfit("image", what, "GPU-DRV-PRECOMPILED", remedy)
-    wrong = trouble(pod) if pod else None
-    if wrong and wrong.reason in IMAGE_REASONS:
+    elif wrong and wrong.reason in IMAGE_REASONS:
         said = f": {wrong.message}" if wrong.message else ""
         what = f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}"
-        return Misfit("image", what, "GPU-DRV-PRECOMPILED", remedy)
-    return None
+    else:
+        return None
+    text = about_node("GPU-DRV-PRECOMPILED", node=name(node), wrong_image=what, image=image)
+    return Misfit("image", *text)

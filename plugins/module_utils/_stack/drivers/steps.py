@@ -69,9 +69,9 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
 
     nodes = api.list(known("Node"), keep=lambda node: node if has_nvidia_pci(labels(node)) else None)
     needs = [need for one in new for need in image.precompiled(one.after, filter(one.is_for, nodes))]
-    told = look_up(api, (one for need in needs for one in need.images), params["namespace"])
+    told = look_up(api, (one for need in needs for one in need.images), params.namespace)
     every: StackPool = {"name": "", "node_selector": {}}
-    ours = {name(node) for pool in params["pools"] or [every] for node in nodes_of(nodes, pool)}
+    ours = {name(node) for pool in params.pools or [every] for node in nodes_of(nodes, pool)}
     for text in image.judge(needs, told, ours):
         api.warn(text)
 
@@ -88,7 +88,7 @@ def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mappi
 def write_files(api: Api, params: StackParams) -> None:
     """Write the files that option driver_files gives the driver."""
     for one in files.config_maps(params):
-        live = api.get(known("ConfigMap"), name(one), params["namespace"])
+        live = api.get(known("ConfigMap"), name(one), params.namespace)
         api.apply(one, live=live)
 
 
@@ -96,7 +96,7 @@ def remove_files(api: Api, params: StackParams, pods: t.Sequence[KubeObject]) ->
     """Delete the ConfigMaps of earlier contents that no driver pod has any more."""
     if not files.config_maps(params) or not api.wait_wanted or api.check_mode:
         return
-    kind, namespace = known("ConfigMap"), params["namespace"]
+    kind, namespace = known("ConfigMap"), params.namespace
     for object_name in files.left_over(params, api.list(kind, namespace, labels=files.LABEL), pods):
         api.delete(kind, object_name, namespace)
 
@@ -106,13 +106,13 @@ def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject
 
     csvs: returns the installed operators' ClusterServiceVersions.
     """
-    mirror = params.get("registry")
+    mirror = params.registry
     if not mirror:
         return params
     from . import registry
 
     sets = [{"kind": kind, **one} for kind in registry.SETS for one in api.list_if_served(known(kind))]
-    found = registry.mirrored(params, mirror, registry.images(csvs()), registry.sources(sets))
+    found = registry.mirrored(vars(params), mirror, registry.images(csvs()), registry.sources(sets))
     if found.kept:
         api.warn(
             f"registry: nothing was rewritten for {', '.join(found.kept)}, "
@@ -123,4 +123,4 @@ def mirrored(api: Api, params: StackParams, csvs: t.Callable[[], list[KubeObject
             f"registry: the operator does not say which images it takes for {', '.join(found.unknown)}; "
             "give version, repository and image there."
         )
-    return t.cast(StackParams, found.params)
+    return replace(params, **found.params)

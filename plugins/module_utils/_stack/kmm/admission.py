@@ -44,9 +44,8 @@ def _check_volumes(volumes: t.Iterable[KubeObject]) -> None:
 
 def _check_mappings(container: KubeObject) -> None:
     if not container.get("kernelMappings"):
-        message = "spec.moduleLoader.container.kernelMappings is empty, and KMM needs at least one."
-        remedy = f"Set kmm.kernel_mappings, such as {kernels.EXAMPLE}."
-        raise InputError("INPUT-REQUIRED", message, remedy)
+        why = ", and spec.moduleLoader.container.kernelMappings is empty"
+        raise InputError("INPUT-MISSING", option="kmm.kernel_mappings", example=kernels.EXAMPLE, also=why)
     for index, one in enumerate([container, *container["kernelMappings"]]):
         image = one.get("containerImage")
         if image and ":" not in image and "@" not in image:
@@ -65,8 +64,9 @@ def _check_modprobe(modprobe: KubeObject) -> None:
     module, order = modprobe.get("moduleName"), modprobe.get("modulesLoadingOrder")
     raw = modprobe.get("rawArgs") or {}
     if module and raw:
-        message = "modprobe has moduleName and rawArgs, and KMM takes one of the two."
-        raise InputError("INPUT-OPTION", message, "Remove kmm.module_name, or rawArgs from spec.")
+        other = "rawArgs of spec.moduleLoader.container.modprobe"
+        why = ": KMM takes one of the two"
+        raise InputError("INPUT-EXCLUSIVE", option="kmm.module_name", other=other, also=why)
     if order is not None and (len(order) < 2 or order[0] != module or len(set(order)) < len(order)):
         raise InputError(
             "INPUT-VALUE",

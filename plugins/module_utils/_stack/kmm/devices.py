@@ -17,13 +17,13 @@ Expected = t.Mapping[str, t.Any]
 
 def driver(params: StackParams) -> str:
     """Return the name of the DRA driver; empty with a device plugin."""
-    return str(at(params, "kmm.dra.driver_name") or at(params, "spec.dra.driverName") or "")
+    return str(at(params.kmm, "dra.driver_name") or at(params.spec, "dra.driverName") or "")
 
 
 def check(params: StackParams) -> None:
     """Raise InputError if a pool expects something that is no device resource and not the DRA driver."""
     name = driver(params)
-    for index, pool in enumerate(params["pools"]):
+    for index, pool in enumerate(params.pools):
         strange = sorted(key for key in pool.get("expected") or {} if "/" not in key and key != name)
         if strange:
             message = (

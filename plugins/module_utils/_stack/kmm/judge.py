@@ -11,6 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ..._core import conditions
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, Readiness, first_own, pending, ready, worst
 from ..._nodes import pool_nodes
@@ -53,9 +54,9 @@ class Judge:
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         if not snapshot.get("modules"):
-            message = f"Module {self._params['name']} does not exist."
-            return [pending("Missing", message, code="GPU-KMM-PENDING", remedy=stages.DELETED)], []
-        module, pools = snapshot["modules"][0], self._params["pools"]
+            text = text_of("GPU-DELETED", object=f"Module {self._params.name}")
+            return [pending("Missing", **text._asdict())], []
+        module, pools = snapshot["modules"][0], self._params.pools
         nodes = [node for node in snapshot["nodes"] if self._only in ("", name(node))]
         first = [] if self._only else [pool_nodes.judge_size(nodes, pool) for pool in pools]
         wanted = [node for pool in pools for node in pool_nodes.nodes_of(nodes, pool)]
@@ -72,12 +73,12 @@ class Judge:
         verdict = worst([*first, *last])
         module: KubeObject = next(iter(snapshot.get("modules") or []), {})
         status, live = module.get("status") or {}, snapshot.get("nodes", ())
-        nodes = devices.summarize(live, self._params["pools"], self._driver, snapshot.get("slices", ()))
+        nodes = devices.summarize(live, self._params.pools, self._driver, snapshot.get("slices", ()))
         if module:
             by_name = {name(node): node for node in live}
             nodes = [{**one, **kmm_node.summarize(by_name[one["name"]], module, snapshot)} for one in nodes]
         return {
-            "name": self._params["name"],
+            "name": self._params.name,
             "state": verdict.verdict,
             "reason": verdict.reason,
             "nodes": nodes,
@@ -99,8 +100,8 @@ def judge_numbers(module: KubeObject) -> Readiness:
         matching = numbers.get("nodesMatchingSelectorNumber", 0)
         if key not in status or (matching and (available != desired or not desired)):
             line = f"{key}: {available} of {desired} available, matching nodes: {matching}"
-            message, remedy = f"Module {name(module)}: {line}.", kernels.OPERATOR_LOG
-            return pending("Numbers", message, code="GPU-KMM-PENDING", remedy=remedy, details=(line,))
+            text = text_of("GPU-KMM-PENDING", object=f"Module {name(module)}", progress=line)
+            return pending("Numbers", **text._asdict(), details=(line,))
     return ready("Loaded", "The kernel module is loaded.")
 
 
@@ -141,14 +142,14 @@ def summarize_stages(params: StackParams, snapshot: Snapshot, failed: str = "") 
     found, findings = chain(params), judge_stages(params, live, full) if live else []
     findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
     return table.summarize(
-        found, full, live, params["pools"], findings, lambda node: seen_stages(node, live, full, found)
+        found, full, live, params.pools, findings, lambda node: seen_stages(node, live, full, found)
     )
 
 
 def judge_stages(params: StackParams, live: KubeObject, snapshot: Snapshot) -> list[Finding]:
     """Return what is found of the Module, placed in its stages. live: the Module."""
     findings, driver = [], devices.driver(params)
-    for pool in params["pools"]:
+    for pool in params.pools:
         findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
         for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
             at, where = pool["name"], name(node)

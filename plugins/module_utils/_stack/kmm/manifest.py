@@ -33,51 +33,45 @@ def ready_label(namespace: str, name: str) -> str:
 
 def is_preflight_only(params: StackParams) -> bool:
     """Return whether the task only verifies Modules for a kernel, and applies none."""
-    kmm = params["kmm"] or {}
-    is_loaded = kmm.get("module_name") or kmm.get("kernel_mappings") or params["spec"]
+    kmm = params.kmm or {}
+    is_loaded = kmm.get("module_name") or kmm.get("kernel_mappings") or params.spec
     return bool(kmm.get("preflight")) and not is_loaded
 
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    kmm = params["kmm"] or {}
+    kmm = params.kmm or {}
     if is_preflight_only(params):
         return
-    if not params["name"]:
-        message = "name is missing: a Module of KMM has no usual name."
-        raise InputError("INPUT-REQUIRED", message, "Set name, such as my-driver.")
-    if params["state"] == "absent":
+    if not params.name:
+        why = ": a Module of KMM has no usual name"
+        raise InputError("INPUT-MISSING", option="name", example="my-driver", also=why)
+    if params.state == "absent":
         return
-    _check_images(kmm, at(params, "spec.moduleLoader.container") or {})
-    has_plugin = kmm.get("device_plugin") or params["spec"].get("devicePlugin")
-    if has_plugin and (kmm.get("dra") or params["spec"].get("dra")):
-        message = "kmm.device_plugin and kmm.dra exclude each other."
-        raise InputError("INPUT-OPTION", message, "Keep one of the two.")
+    _check_images(kmm, at(params.spec, "moduleLoader.container") or {})
+    has_plugin = kmm.get("device_plugin") or params.spec.get("devicePlugin")
+    if has_plugin and (kmm.get("dra") or params.spec.get("dra")):
+        raise InputError("INPUT-EXCLUSIVE", option="kmm.device_plugin", other="kmm.dra")
     devices.check(params)
     if not selector(params):
-        why = ", and the pools have no node_selector in common" if params["pools"] else ""
-        message = f"kmm.selector is missing{why}."
-        raise InputError(
-            "INPUT-REQUIRED",
-            message,
-            "Set kmm.selector to labels of all nodes, such as {accelerators.openshift/pool: fpga}.",
-        )
+        why = ", and the pools have no node_selector in common" if params.pools else ""
+        labels = "{accelerators.openshift/pool: fpga}"
+        raise InputError("INPUT-MISSING", option="kmm.selector", example=labels, also=why)
     admission.check(build(params))
 
 
 def _check_images(kmm: Options, loader: Options) -> None:
     if not kmm.get("kernel_mappings") and not loader.get("kernelMappings"):
-        remedy = f"Set kmm.kernel_mappings, such as {kernels.EXAMPLE}."
-        raise InputError("INPUT-REQUIRED", "kmm.kernel_mappings is missing.", remedy)
+        raise InputError("INPUT-MISSING", option="kmm.kernel_mappings", example=kernels.EXAMPLE)
     if not kmm.get("module_name") and not loader.get("modprobe"):
-        remedy = "Set kmm.module_name to the name that modprobe gets, such as my_driver."
-        raise InputError("INPUT-REQUIRED", "kmm.module_name is missing.", remedy)
+        why = ": modprobe gets this name"
+        raise InputError("INPUT-MISSING", option="kmm.module_name", example="my_driver", also=why)
     kernels.check(kmm.get("kernel_mappings") or [], "kmm.kernel_mappings")
     for path, mapping in places(kmm)[1:]:
         if not mapping.get("container_image") and not kmm.get("container_image"):
-            message = f"{path}.container_image is missing, and kmm.container_image too."
-            remedy = f"Set {path}.container_image, or kmm.container_image once for all mappings."
-            raise InputError("INPUT-REQUIRED", message, remedy)
+            option, why = f"{path}.container_image", ", and kmm.container_image for all mappings too"
+            example = "registry.example.com/card:${KERNEL_FULL_VERSION}"
+            raise InputError("INPUT-MISSING", option=option, example=example, also=why)
     _check_signing(kmm)
     for path, build in _each(kmm, "build"):
         if bool(build.get("dockerfile")) == bool(build.get("dockerfile_config_map")):
@@ -90,19 +84,17 @@ def _check_signing(kmm: Options) -> None:
     root = str(kmm.get("dir_name") or "/opt").rstrip("/")
     for path, sign in _each(kmm, "sign"):
         if not sign.get("files_to_sign"):
-            remedy = (
-                f"Set {path}.files_to_sign to the modules' paths in the image: [{root}/lib/modules/*/*.ko]."
-            )
-            raise InputError("INPUT-REQUIRED", f"{path}.files_to_sign is missing.", remedy)
+            example = f"[{root}/lib/modules/*/*.ko]"
+            raise InputError("INPUT-MISSING", option=f"{path}.files_to_sign", example=example)
         if strange := [file for file in sign["files_to_sign"] if not file.startswith(f"{root}/")]:
             message = f"{path}.files_to_sign has {strange[0]}, which is not below {root}."
             raise InputError("INPUT-VALUE", message, "Set kmm.dir_name, or correct the path.")
     for path, mapping in places(kmm)[1:]:
         sign = {**(kmm.get("sign") or {}), **(mapping.get("sign") or {})}
         if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
-            message = f"{path} has sign, and neither build nor sign.unsigned_image."
-            remedy = f"Set {path}.sign.unsigned_image to the image whose modules are to be signed."
-            raise InputError("INPUT-REQUIRED", message, remedy)
+            option, why = f"{path}.sign.unsigned_image", ", and build too: there is no image to sign"
+            example = "registry.example.com/card:unsigned"
+            raise InputError("INPUT-MISSING", option=option, example=example, also=why)
 
 
 def places(kmm: Options) -> list[tuple[str, Options]]:
@@ -117,10 +109,10 @@ def _each(kmm: Options, key: str) -> list[tuple[str, Options]]:
 
 def selector(params: StackParams) -> dict[str, str]:
     """Return the Module's selector: as given, else the labels that the selectors of all pools share."""
-    given = (params["kmm"] or {}).get("selector") or params["spec"].get("selector")
-    if given or not params["pools"]:
+    given = (params.kmm or {}).get("selector") or params.spec.get("selector")
+    if given or not params.pools:
         return dict(given or {})
-    first, *others = [pool["node_selector"] for pool in params["pools"]]
+    first, *others = [pool["node_selector"] for pool in params.pools]
     return {
         key: str(value) for key, value in first.items() if all(other.get(key) == value for other in others)
     }
@@ -128,13 +120,13 @@ def selector(params: StackParams) -> dict[str, str]:
 
 def tolerations(params: StackParams) -> list[dict[str, t.Any]]:
     """Return the user's tolerations, and one for each taint of the pools."""
-    taints = [taint for pool in params["pools"] for taint in pool.get("taints") or []]
-    return merge_tolerations(params["tolerations"], map(tolerating, taints))
+    taints = [taint for pool in params.pools for taint in pool.get("taints") or []]
+    return merge_tolerations(params.tolerations, map(tolerating, taints))
 
 
 def build(params: StackParams) -> KubeObject:
     """Return the Module to apply: the options, with the raw spec merged over them."""
-    kmm, name, namespace = params["kmm"] or {}, params["name"], params["namespace"]
+    kmm, name, namespace = params.kmm or {}, params.name, params.namespace
     container = {
         **_picked(kmm, "version image_pull_policy in_tree_modules_to_remove registry_tls"),
         "modprobe": _picked(kmm, "module_name dir_name firmware_path parameters modules_loading_order"),
@@ -158,7 +150,7 @@ def build(params: StackParams) -> KubeObject:
         "apiVersion": API_VERSION,
         "kind": "Module",
         "metadata": {"name": name, "namespace": namespace},
-        "spec": merge(_given(spec), params["spec"]),
+        "spec": merge(_given(spec), params.spec),
     }
 
 

@@ -12,6 +12,7 @@ from ..._core.objects import KubeObject, Snapshot, at, name, named
 from ..._core.readiness import FAILED, Readiness, about_node, at_node
 from ..._nodes.labels import labels
 from ..._nodes.taints import untolerated
+from ..node import about_taints
 from ..pods import how_to_cure, how_to_list, trouble
 from . import images, kernels, manifest as kmm_manifest
 
@@ -56,12 +57,9 @@ def _judge_reach(node: KubeObject, module: KubeObject) -> Readiness | None:
         )
         return at_node(object_name, "Selector", *text)
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
-        what = (
-            f"taint {', '.join(taints)} is not tolerated by the Module, "
-            "and KMM leaves such nodes out of its numbers"
-        )
-        remedy = f"Add it to tolerations of special_resource, or remove it from node {object_name}."
-        return at_node(object_name, "Taint", what, "GPU-TAINT", remedy, FAILED)
+        who = "the Module, and KMM leaves such nodes out of its numbers"
+        text = about_taints("GPU-TAINT", node, taints, who)
+        return at_node(object_name, "Taint", *text, FAILED)
     mappings = kernels.mappings(module)
     if not mappings or any(kernels.fits(one, kernel) for one in mappings):
         return None
@@ -152,6 +150,6 @@ def _judge_loaded(node: KubeObject, module: KubeObject, snapshot: Snapshot) -> R
         what = "KMM has not labelled it ready"
     if not what:
         return None
-    pods = how_to_list(name(node), namespace)
-    remedy = f"Run `{pods}` to check the pods of the Module. {kernels.OPERATOR_LOG}"
-    return at_node(name(node), "Loading", what, "GPU-KMM-PENDING", remedy)
+    pods = f", and `{how_to_list(name(node), namespace)}` to check the pods of the Module"
+    text = text_of("GPU-KMM-PENDING", object=f"node {name(node)}", progress=what, also=pods)
+    return at_node(name(node), "Loading", what, text.code, text.remedy)

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..clusterpolicy.options import camel
-from .kernels import OPERATOR_LOG
 
 # The value of kmm.preflight.
 Options = dict[str, t.Any]
@@ -103,14 +103,11 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["preflights"]:
-            message, remedy = "The PreflightValidation does not exist.", "Run the task again."
-            return pending("Missing", message, code="GPU-KMM-PENDING", remedy=remedy)
+            return pending("Missing", **text_of("GPU-DELETED", object="The PreflightValidation")._asdict())
         live = snapshot["preflights"][0]
         entries = self._entries(live, snapshot["modules"])
         if self._only and not entries:
-            message = f"There is no Module {'/'.join(self._only)} to verify."
-            remedy = "Leave name out to verify every Module."
-            return failed("Missing", message, code="GPU-KMM-PREFLIGHT", remedy=remedy)
+            return failed("Missing", **text_of("GPU-KMM-NONE", module="/".join(self._only))._asdict())
         return _verdict(entries, live["spec"]["kernelVersion"])
 
     def _entries(self, live: KubeObject, wanted: t.Iterable[KubeObject]) -> dict[str, dict[str, str] | None]:
@@ -130,11 +127,12 @@ def _verdict(entries: t.Mapping[str, dict[str, str] | None], kernel: str) -> Rea
         if not one or one["status"] == "InProgress"
     ]
     if open_ones:
-        message = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}."
-        remedy, code = OPERATOR_LOG, "GPU-KMM-PENDING"
-        return pending("Verifying", message, code=code, remedy=remedy, details=tuple(open_ones))
+        said = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}"
+        text = text_of("GPU-KMM-PENDING", object="the PreflightValidation", progress=said)
+        return pending("Verifying", **text._asdict(), details=tuple(open_ones))
     if bad:
-        message = f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."
-        remedy, code = "Add a mapping and an image for that kernel before the update.", "GPU-KMM-PREFLIGHT"
-        return failed("Failure", message, code=code, remedy=remedy, details=tuple(bad))
+        text = text_of(
+            "GPU-KMM-PREFLIGHT", number=len(bad), all=len(entries), kernel=kernel, reasons="; ".join(bad)
+        )
+        return failed("Failure", **text._asdict(), details=tuple(bad))
     return ready("Verified", f"Every Module has what kernel {kernel} needs.")

@@ -17,7 +17,7 @@ from ..._kube.kinds import by_name, known
 from ..._nodes.dra_steps import refuse_old_cluster
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import diagnose
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from ..pods import trouble
 from ..signatures import recognise, spoken
 from ..steps import ask_change
@@ -53,43 +53,43 @@ _CAUSES: t.Final = {
 
 
 def check(params: StackParams) -> None:
-    check_pools(params["pools"])
+    check_pools(params.pools)
     kmm_manifest.check(params)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
-    done: dict[str, t.Any] = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
+    done: dict[str, t.Any] = {"name": params.name, "state": "ready", "reason": "", "nodes": []}
     if not kmm_manifest.is_preflight_only(params):
         done = _load(api, params)
-    if at(params, "kmm.preflight"):
+    if at(params.kmm, "preflight"):
         done["preflight"] = _verify(api, params)
     return done
 
 
 def _load(api: Api, params: StackParams) -> dict[str, t.Any]:
-    wanted, options = kmm_manifest.build(params), params["kmm"] or {}
+    wanted, options = kmm_manifest.build(params), params.kmm or {}
     if devices.driver(params):
         refuse_old_cluster(api)
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
-    _survey(api, params, wanted, nodes)
+    _survey(api, params.pools, wanted, nodes)
     _require(api, params)
     try:
         live = live_object(api, MODULE, wanted)
     except KindNotServedError as exc:
-        diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_judge.chain(params), exc)
+        diagnose.explain_absent(api, params.name, NAMESPACE, kmm_judge.chain(params), exc)
         raise
-    ours = live is None or owned(live) or params["adopt"] == "take"
+    ours = live is None or owned(live) or params.adopt == "take"
     if live is not None and ours:
         admission.refuse_switch(live, wanted)
     # With a version the nodes get another module one by one, by a label that Versions writes.
-    harmless = ("moduleLoader.container",) if at(params, "kmm.version") else ()
+    harmless = ("moduleLoader.container",) if at(params.kmm, "version") else ()
     on = selector(wanted["spec"]["selector"])
     ends = ask_change(api, params, live, wanted, nodes=on, harmless=harmless)
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
-    for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():
+    for one in dependencies.own(options, params.name, params.namespace) if ours else ():
         api.apply(one, force_conflicts=True)
-    foreign = adopt_or_apply(api, MODULE, wanted, params["adopt"], live)
+    foreign = adopt_or_apply(api, MODULE, wanted, params.adopt, live)
 
     def wait_for(node: str) -> None:
         _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, node), f"node {node}")
@@ -107,9 +107,9 @@ def _settled(
 ) -> dict[str, t.Any]:
     """Wait until the Module is ready on all nodes, and return the result. live: the Module of before."""
     judge = kmm_judge.Judge(params, api.clock)
-    settle = max(params["settle"], _REACTION if live is not None and api.changes else 0)
+    settle = max(params.settle, _REACTION if live is not None and api.changes else 0)
     try:
-        snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
+        snapshot = _wait(api, params, wanted, judge, f"Module {params.name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         exc.facts["special_resource"] |= as_result(foreign)
         if foreign:
@@ -118,9 +118,8 @@ def _settled(
     return {**judge.summarize(snapshot), **kmm_judge.summarize_stages(params, snapshot), **as_result(foreign)}
 
 
-def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeObject]) -> None:
-    pooled = [node for pool in params["pools"] for node in nodes_of(nodes, pool)]
-    pooled = pooled if params["pools"] else nodes
+def _survey(api: Api, pools: list[StackPool], wanted: KubeObject, nodes: list[KubeObject]) -> None:
+    pooled = [node for pool in pools for node in nodes_of(nodes, pool)] if pools else nodes
     ours = set(map(name, pooled))
     fits = kernels.survey(nodes, kernels.mappings(wanted))
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
@@ -140,15 +139,15 @@ def _survey(api: Api, params: StackParams, wanted: KubeObject, nodes: list[KubeO
 
 def _require(api: Api, params: StackParams) -> None:
     """Raise NotReadyError if an object that an option names is missing. Of Secrets only metadata is read."""
-    for need in dependencies.needs(params["kmm"] or {}):
-        if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
+    for need in dependencies.needs(params.kmm or {}):
+        if api.list(known(need.kind), params.namespace, fields=by_name(need.name), metadata_only=True):
             continue
         missing = NotReadyError(
             "GPU-KMM-MISSING",
             option=need.path,
             kind=need.kind,
             name=need.name,
-            namespace=params["namespace"],
+            namespace=params.namespace,
             also=", or set kmm.create_service_accounts" if need.kind == "ServiceAccount" else "",
         )
         if not api.check_mode:
@@ -165,7 +164,7 @@ def _wait(
     settle: float = 0.0,
 ) -> dict[str, list[KubeObject]]:
     """Wait until the judge says ready, and return the last snapshot; a failed wait carries the result."""
-    object_name, namespace = params["name"], params["namespace"]
+    object_name, namespace = params.name, params.namespace
     of_module = f"{kernels.PREFIX}/module.name={object_name}"
     queries = {
         "modules": Query(MODULE, namespace, object_name),
@@ -215,7 +214,7 @@ def _explain(api: Api, exc: AcceleratorError, seen: Snapshot) -> None:
 
 def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Let KMM verify the Modules for a future kernel, in the API version that the cluster serves."""
-    asked = (params["kmm"] or {})["preflight"]
+    asked = (params.kmm or {})["preflight"]
     kind = known(kmm_preflight.kind_of(asked))
     if not api.served(kind):
         kind = kind._replace(api_version=kmm_manifest.API_VERSION)
@@ -227,7 +226,7 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
         api.delete(kind, wanted["metadata"]["name"])
     if not (is_stale and api.check_mode):
         api.apply(wanted, force_conflicts=True)
-    judge = kmm_preflight.Judge(params["name"], params["namespace"])
+    judge = kmm_preflight.Judge(params.name, params.namespace)
     queries = {"preflights": Query(kind, None, wanted["metadata"]["name"]), "modules": Query(MODULE)}
     try:
         snapshot = api.wait(queries, judge, f"preflight of kernel {asked['kernel_version']}")
@@ -239,9 +238,9 @@ def _verify(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the Module, which unloads the kernel module everywhere, then what we created for it."""
-    asked = at(params, "kmm.preflight")
+    asked = at(params.kmm, "preflight")
     gone: dict[str, t.Any] = {
-        "name": params["name"],
+        "name": params.name,
         "state": "absent",
         "reason": "",
         "nodes": [],
@@ -250,17 +249,15 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     with contextlib.suppress(KindNotServedError):
         if asked:
             api.delete(known(kmm_preflight.kind_of(asked)), kmm_preflight.name_of(asked))
-        live = api.get(MODULE, params["name"], params["namespace"]) if params["name"] else None
+        live = api.get(MODULE, params.name, params.namespace) if params.name else None
         if live is not None and owned(live):
             refuse_claimed(api, live)
             gone["ends"] = ask_change(api, params, live, None, nodes=selector(live["spec"]["selector"]))
-        if not params["name"] or (
-            live is not None and not remove(api, MODULE, params["name"], params["namespace"])
-        ):
+        if not params.name or (live is not None and not remove(api, MODULE, params.name, params.namespace)):
             return gone
         Versions(api, params, []).forget()
-        ours = f"{kmm_manifest.PART_OF}={params['name']}"
+        ours = f"{kmm_manifest.PART_OF}={params.name}"
         for kind in map(known, ("ConfigMap", "RoleBinding", "ServiceAccount")):
-            for one in api.list(kind, params["namespace"], labels=ours):
-                api.delete(kind, name(one), params["namespace"])
+            for one in api.list(kind, params.namespace, labels=ours):
+                api.delete(kind, name(one), params.namespace)
     return gone

@@ -23,8 +23,8 @@ class Versions:
 
     def __init__(self, api: Api, params: StackParams, nodes: t.Sequence[KubeObject]) -> None:
         self._api, self._params = api, params
-        self._label = kmm_manifest.version_label(params["namespace"], params["name"])
-        self._version = at(params, "kmm.version")
+        self._label = kmm_manifest.version_label(params.namespace, params.name)
+        self._version = at(params.kmm, "version")
         self._nodes = sorted(nodes, key=name_of)
 
     def begin(self) -> None:
@@ -65,7 +65,7 @@ class Versions:
 
     def _refuse_busy(self, node: str) -> None:
         """Raise NotReadyError if pods or claims use the node's devices: KMM cannot unload the module then."""
-        resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
+        resources = {name for pool in self._params.pools for name in pool.get("expected") or {}}
         pods = self._api.list(known("Pod"), fields=drain.on(node)) if resources else []
         busy = [drain.name(pod) for pod in pods if _holds(pod, resources)]
         if name := devices.driver(self._params):

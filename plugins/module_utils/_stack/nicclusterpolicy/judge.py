@@ -61,7 +61,7 @@ PASSING: t.Final = (
 def judging(params: LookParams, offered: t.Sequence[str], clock: t.Callable[[], float]) -> StackJudge:
     """Return the judge of a wait. offered: resources that the plugins will offer."""
     return StackJudge(
-        lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, patience(params, clock, PASSING)
+        lambda snapshot: judge(snapshot, params.pools, offered), CHAIN, patience(params, clock, PASSING)
     )
 
 
@@ -98,8 +98,8 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
             late.append(f"{name(one)} (version {version})")
     if not late:
         return []
-    message = f"The operator has not applied the policy yet to {', '.join(sorted(late)[:3])}."
-    return [on_object(PENDING, "Rollout", message, "NIC-STATE", manifest.OPERATOR_LOG)]
+    waits = f"it is not applied yet to {', '.join(sorted(late)[:3])}"
+    return [on_object(PENDING, "Rollout", **text_of("NIC-STATE", policy=NAME, why=waits)._asdict())]
 
 
 def _judge_status(policy: KubeObject) -> Finding:

@@ -41,26 +41,25 @@ _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, before the first request."""
-    if params["name"] != NAME:
-        message = f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}."
+    if params.name != NAME:
+        message = f"name is {params.name!r}: the operator ignores every NicClusterPolicy but {NAME}."
         raise InputError("INPUT-VALUE", message, f"Leave name out, or set {NAME}.")
-    policy_manifest.check_raw(params["spec"] or {}, "spec")
-    asked = params.get("nic_cluster_policy") or {}
-    is_empty = not params["spec"] and not any(asked.get(option) is not None for option in COMPONENTS)
-    if params["state"] == "present" and is_empty:
-        remedy = (
-            "Set nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy), such as "
-            f"{{ofed_driver: {{}}}}. Its components are {', '.join(COMPONENTS)}."
+    policy_manifest.check_raw(params.spec, "spec")
+    asked = params.nic_cluster_policy or {}
+    is_empty = not params.spec and not any(asked.get(option) is not None for option in COMPONENTS)
+    if params.state == "present" and is_empty:
+        raise InputError(
+            "INPUT-MISSING",
+            option="nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy)",
+            example="{ofed_driver: {}}",
+            also=f", or has no component: {', '.join(COMPONENTS)}",
         )
-        raise InputError("INPUT-REQUIRED", "nic_cluster_policy has no component.", remedy)
     for option in PREFIXES:
         path, part = f"nic_cluster_policy.{option}.resources", asked.get(option)
         entries = (part or {}).get("resources") or []
-        if part is not None and not entries and not at(params, f"spec.{COMPONENTS[option][0]}.config"):
-            message = f"{path} is empty: the plugin would offer nothing."
-            raise InputError(
-                "INPUT-REQUIRED", message, f"Set {path}, such as [{{name: nics, vendors: [15b3]}}]."
-            )
+        if part is not None and not entries and not at(params.spec, f"{COMPONENTS[option][0]}.config"):
+            example, why = "[{name: nics, vendors: [15b3]}]", ": the plugin would offer nothing"
+            raise InputError("INPUT-MISSING", option=path, example=example, also=why)
         for index, entry in enumerate(entries):
             if not _NAME.fullmatch(entry["name"]):
                 message = f"{path}[{index}].name is {entry['name']!r}."
@@ -69,7 +68,7 @@ def check(params: StackParams) -> None:
 
 def offered(params: StackParams) -> list[str]:
     """Return the names of the resources that the plugins will offer."""
-    asked = params.get("nic_cluster_policy") or {}
+    asked = params.nic_cluster_policy or {}
     return [
         f"{one.get('prefix') or prefix}/{one['name']}"
         for option, prefix in PREFIXES.items()
@@ -85,7 +84,7 @@ def wished(
     images: name -> {repository, version} of the installed operator. live: the spec of the live object, whose
     images stay unless an option names others.
     """
-    asked = params.get("nic_cluster_policy") or {}
+    asked = params.nic_cluster_policy or {}
     spec: Data = {}
     for option, (key, image) in COMPONENTS.items():
         part = asked.get(option)
@@ -95,7 +94,7 @@ def wished(
             spec[key] = {**found, **_plain(part), **_config(option, part)}
     if asked.get("node_affinity"):
         spec["nodeAffinity"] = asked["node_affinity"]
-    return t.cast(Data, merge(spec, params["spec"]))
+    return t.cast(Data, merge(spec, params.spec))
 
 
 def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
@@ -103,7 +102,7 @@ def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | 
     there = (live or {}).get("spec") or {}
     spec = wished(params, images, there if owned(live) else None)
     theirs = there.get("tolerations")
-    if tolerations := merge_tolerations(theirs, params["tolerations"], spec.get("tolerations")):
+    if tolerations := merge_tolerations(theirs, params.tolerations, spec.get("tolerations")):
         spec["tolerations"] = tolerations
     return {"apiVersion": API_VERSION, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
 
@@ -195,11 +194,9 @@ def judge(policy: Data) -> Readiness:
     own = conditions.find(policy, "Ready")
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
-        message = (
-            f"NicClusterPolicy {NAME} is {found}, but its status is older than its last change "
-            f"(generation {seen} of {now})."
-        )
-        return pending("StatusOfBefore", message, code="NIC-STATE", remedy=OPERATOR_LOG)
+        old = f"state ready, but its status is older than its last change (generation {seen} of {now})"
+        text = text_of("NIC-STATE", policy=NAME, why=old)
+        return pending("StatusOfBefore", **text._asdict())
     if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
     late = [one for one in components(policy) if one["state"] != "ready"]
@@ -208,6 +205,5 @@ def judge(policy: Data) -> Readiness:
     )
     said = said or str(status.get("reason") or "it gives no reason")
     make = failed if any(one["state"] == "error" for one in late) else pending
-    remedy = f"Run `oc describe nicclusterpolicy`. {OPERATOR_LOG}"
-    message = f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}."
-    return make("ComponentsNotReady", message, code="NIC-STATE", remedy=remedy)
+    text = text_of("NIC-STATE", policy=NAME, why=f"state {found or 'unknown'}: {said}")
+    return make("ComponentsNotReady", **text._asdict())

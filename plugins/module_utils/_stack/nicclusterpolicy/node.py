@@ -90,9 +90,8 @@ def judge_node(
     late = _judge_operands(node, of_node, is_automatic=is_automatic)
     if upgrade:
         late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]
-    remedy = "Add the taint to gpu_tolerations (module option tolerations)."
     first = stage_of(key_of(of_node.daemonsets[0])) if of_node.daemonsets else SECONDARY
-    tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
+    tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", first)
     found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]
     is_explained = any(one and one.stage == stages.DRIVER for one in found)
     if labels(node).get(WAITS) == "true" and not is_explained:

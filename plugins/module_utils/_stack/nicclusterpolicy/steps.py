@@ -28,7 +28,7 @@ from ..._kube.kinds import known
 from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..clusterpolicy import preconditions
-from ..params import StackParams
+from ..params import StackParams, StackPool
 from ..steps import Wait, installed_csvs, observe, stack_queries
 from . import manifest
 from .judge import CHAIN, PODS, judge_gone, judging, outlived, summarize
@@ -47,7 +47,7 @@ CAUSES: t.Final = {
 
 def check(params: StackParams) -> None:
     manifest.check(params)
-    check_pools(params["pools"])
+    check_pools(params.pools)
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
@@ -56,13 +56,13 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     except KindNotServedError as exc:
         from .. import diagnose
 
-        diagnose.explain_absent(api, NAME, params["namespace"], CHAIN, exc)
+        diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
-    images = manifest.images_of(installed_csvs(api, params["namespace"]))
+    images = manifest.images_of(installed_csvs(api, params.namespace))
     wanted = manifest.build(params, images, live)
     ends = _ends(api, params, live, wanted)
-    other = adopt_or_apply(api, POLICY, wanted, params["adopt"], live)
-    pools, offered = params["pools"], manifest.offered(params)
+    other = adopt_or_apply(api, POLICY, wanted, params.adopt, live)
+    pools, offered = params.pools, manifest.offered(params)
     wait = Wait(
         "NIC stack",
         {"policies": Query(POLICY), **stack_queries(params)},
@@ -72,29 +72,29 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     )
     with naming_differences(other, CAUSES):
         snapshot = observe(api, params, wait)
-    rebuild = _nodes_to_rebuild(api, params, snapshot)
+    rebuild = _nodes_to_rebuild(api, pools, snapshot)
     return {**summarize(snapshot, pools, offered), "rebuild": rebuild, **as_result(other), "ends": ends}
 
 
 def _ends(
     api: Api, params: StackParams, live: KubeObject | None, wanted: KubeObject
 ) -> list[dict[str, t.Any]]:
-    if live is not None and not (owned(live) or params["adopt"] == "take"):
+    if live is not None and not (owned(live) or params.adopt == "take"):
         return []
     preconditions.check_references(api, params, live, fields.applied(live, wanted))
     if live is None:
         return []
     if owned(live):
-        refuse_conflicts(live, wanted, params["adopt"])
+        refuse_conflicts(live, wanted, params.adopt)
     questions = policy_fields.of_nic(live, fields.applied(live, wanted))
-    return consent.ask(api, questions, params["on_busy"], "NIC-BUSY")
+    return consent.ask(api, questions, params.on_busy, "NIC-BUSY")
 
 
-def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
+def _nodes_to_rebuild(api: Api, pools: list[StackPool], snapshot: Snapshot) -> list[str]:
     """Return nodes whose GPU driver must be rebuilt, and warn of them; empty if this task changed nothing."""
     if not api.changes or api.check_mode:
         return []
-    nodes = {name(node) for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}
+    nodes = {name(node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     found = outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
     if found:
         label = "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite"
@@ -115,8 +115,8 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
             by, order = "the garbage collector", "all nodes at once"
             counts = drain.uses_devices
             asked = Question(cause, by, driver.NIC_NODES, is_certain=False, order=order, counts=counts)
-            ends = consent.ask(api, [asked], params["on_busy"], "NIC-BUSY")
+            ends = consent.ask(api, [asked], params.on_busy, "NIC-BUSY")
     if api.delete(POLICY, NAME):
-        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"])}
+        queries = {"daemonsets": Query(known("DaemonSet"), params.namespace)}
         api.wait(queries, judge_gone, "NIC stack leaves")
     return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": [], "ends": ends}

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ..._catalogue.well_known import DRIVER_UPGRADE, GPU_PRESENT
 from ..._core.conditions import find
 from ..._core.daemon_sets import is_made_by
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.readiness import FAILED, PENDING, about_node
 from ..._nodes.labels import labels
@@ -21,7 +22,6 @@ from ..._nodes.taints import matches
 from .. import operands, stages
 from ..clusterpolicy.manifest import reason, state
 from ..params import StackPool
-from ..pods import how_to_list
 from ..stages import Finding, on_node, on_object
 from ..upgrade import RUNNING, SKIP, how_to_watch, with_progress
 
@@ -45,10 +45,8 @@ def judge(
     for object_name in map(name, wanted):
         driver = live.get(object_name)
         if driver is None:
-            message, remedy = f"NVIDIADriver {object_name} is not there.", stages.DELETED
-            findings.append(
-                on_object(PENDING, f"NoDriver:{object_name}", message, "GPU-NVD-NOTREADY", remedy)
-            )
+            text = text_of("GPU-DELETED", object=f"NVIDIADriver {object_name}")
+            findings.append(on_object(PENDING, f"NoDriver:{object_name}", **text._asdict()))
             continue
         findings.append(_judge_status(driver))
         nodes = [node for node in snapshot["nodes"] if _is_for(driver, node)]
@@ -73,18 +71,20 @@ def _judge_status(driver: KubeObject) -> Finding | None:
     """Return a finding if the driver is not ready; only a conflict or an error is no mere consequence."""
     object_name, error = name(driver), find(driver, "Error")
     said = f": {error['message']}" if error.get("message") else ""
-    message = f"NVIDIADriver {object_name} is {state(driver) or 'without a state'}{said}."
+    wrong = f"state {state(driver) or 'unknown'}{said}"
     why = error.get("reason") if error.get("status") == "True" else ""
-    remedy = f"Run `oc describe nvidiadriver {object_name}`."
     if why == "ConflictingNodeSelector":
+        message = f"NVIDIADriver {object_name}: {wrong}."
         remedy = "Change node_selector of the drivers, so that no node matches two of them."
         return on_object(FAILED, f"Overlap:{object_name}", message, "GPU-NVD-OVERLAP", remedy)
     if why == "ReconcileFailed":
-        return on_object(PENDING, f"Failed:{object_name}", message, "GPU-NVD-FAILED", remedy)
+        text = text_of("GPU-NVD-FAILED", driver=object_name, why=wrong)
+        return on_object(PENDING, f"Failed:{object_name}", **text._asdict())
     if state(driver) == "ready" and not why:
         # The operator writes state and conditions one after the other: ready means that both say so.
         return None
-    return on_object(PENDING, f"NotReady:{object_name}", message, "GPU-NVD-NOTREADY", remedy, waits=True)
+    text = text_of("GPU-NVD-NOTREADY", driver=object_name, why=wrong)
+    return on_object(PENDING, f"NotReady:{object_name}", **text._asdict(), waits=True)
 
 
 def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[KubeObject]) -> Finding | None:
@@ -98,22 +98,18 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     made = [one for one in daemonsets if is_made_by(one, "NVIDIADriver", object_name)]
     ours = [one for one in made if matches(operands.selector(one), marks)]
     if not ours and MAJOR not in marks:
-        what = f"NVIDIADriver {object_name} has no DaemonSet for it, since its label {MAJOR} is missing"
-        if state(driver) == "ready":
-            what += f"; {object_name} is ready all the same"
-        pods = how_to_list(name(node), "openshift-nfd")
-        remedy = f"Run `{pods}` to check nfd-worker: without the label the operator does not count the node."
-        return _on_driver(node, "NoMajor", what, "GPU-NVD-EMPTY", remedy)
+        why = f", since its label {MAJOR} is missing"
+        why += f"; {object_name} is ready all the same" if state(driver) == "ready" else ""
+        text = about_node("GPU-NVD-EMPTY", node=name(node), driver=object_name, also=why)
+        return _on_driver(node, "NoMajor", *text)
     if not ours:
-        what = f"NVIDIADriver {object_name} has no DaemonSet for it"
-        return _on_driver(node, "NoDaemonSet", what, "GPU-NVD-EMPTY", operands.OPERATOR_LOG)
+        text = about_node("GPU-NVD-EMPTY", node=name(node), driver=object_name)
+        return _on_driver(node, "NoDaemonSet", *text)
     version = str(spec.get("version") or "")
     if version and not any(operands.runs_version(one, version) for one in ours):
-        what = (
-            f"the operator has not applied version {version} of NVIDIADriver {object_name} to its DaemonSet "
-            "yet"
-        )
-        return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", operands.OPERATOR_LOG)
+        late = f"its DaemonSet does not have version {version} yet"
+        text = text_of("GPU-NVD-NOTREADY", driver=object_name, why=late)
+        return _on_driver(node, "Rollout", text.message.removesuffix("."), text.code, text.remedy)
     step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)
     is_skipped = marks.get(SKIP) == "true"

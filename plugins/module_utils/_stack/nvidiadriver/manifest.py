@@ -35,20 +35,17 @@ def check(params: StackParams) -> None:
     if policy_manifest.goes_back(params):
         message = "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled."
         raise InputError("INPUT-VALUE", message, "Remove it, or set backend to clusterpolicy.")
-    for index, pool in enumerate(params["pools"]):
+    for index, pool in enumerate(params.pools):
         path, driver = f"pools[{index}].driver", pool.get("driver") or {}
         policy_manifest.check_image(driver, path, is_driver=True)
         policy_manifest.check_branch(driver.get("version"), [pool], path)
-    entries = params.get("nvidia_drivers") or []
+    entries = params.nvidia_drivers or []
     for index, entry in enumerate(entries):
-        _check_entry(entry, f"nvidia_drivers[{index}]", entries, params["pools"])
-    if not entries and not params["pools"] and params["state"] == "present":
-        message = "There are neither nvidia_drivers nor pools, so no node would have a driver."
-        raise InputError(
-            "INPUT-REQUIRED",
-            message,
-            "Set gpu_pools (module option pools), or nvidia_drivers, such as [{name: all, default: true}].",
-        )
+        _check_entry(entry, f"nvidia_drivers[{index}]", entries, params.pools)
+    if not entries and not params.pools and params.state == "present":
+        either = "gpu_pools (module option pools) or nvidia_drivers"
+        why = ": no node would have a driver"
+        raise InputError("INPUT-MISSING", option=either, example="[{name: all, default: true}]", also=why)
 
 
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
@@ -63,19 +60,14 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
             "INPUT-VALUE", f"{path}.name {object_name} is there twice.", "Name each driver once."
         )
     if is_default and entry.get("node_selector"):
-        message = f"{path} has default and node_selector: the API refuses that."
-        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
+        raise InputError("INPUT-EXCLUSIVE", option=f"{path}.default", other=f"{path}.node_selector")
     if entry["state"] == "present" and not (is_default or entry.get("node_selector") or own):
-        message = (
-            f"{path} has no node_selector, and no pool is named {object_name}: it would be for every GPU "
-            "node."
-        )
-        remedy = f"Set {path}.node_selector, such as {{pool: a}}, or {path}.default: true."
-        raise InputError("INPUT-REQUIRED", message, remedy)
-    storage = [at(entry, f"{key}.enabled") for key in ("gds", "gdrcopy")]
-    if entry.get("use_precompiled") and any(storage):
-        message = f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that."
-        raise InputError("INPUT-VALUE", message, "Keep one of the two.")
+        why = f", and no pool is named {object_name}: it would be for every GPU node"
+        example = f"{{pool: a}}, or {path}.default: true"
+        raise InputError("INPUT-MISSING", option=f"{path}.node_selector", example=example, also=why)
+    storage = [f"{path}.{key}" for key in ("gds", "gdrcopy") if at(entry, f"{key}.enabled")]
+    if entry.get("use_precompiled") and storage:
+        raise InputError("INPUT-EXCLUSIVE", option=f"{path}.use_precompiled", other=storage[0])
 
 
 def selector(pools: t.Sequence[StackPool], object_name: str) -> dict[str, str]:
@@ -97,11 +89,11 @@ def build(
     """
     base = merge(example, from_policy(driver))
     there = {name(one): one for one in live if owned(one)}
-    given = params.get("nvidia_drivers") or []
+    given = params.nvidia_drivers or []
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
         absent = {entry["name"] for entry in given}
-        names = dict.fromkeys(pool["name"] for pool in params["pools"])
+        names = dict.fromkeys(pool["name"] for pool in params.pools)
         entries = [{"name": object_name} for object_name in names if object_name not in absent]
     return [_manifest(entry, base, params, there.get(entry["name"])) for entry in entries]
 
@@ -110,7 +102,7 @@ def _manifest(
     entry: Values, base: dict[str, t.Any], params: StackParams, live: KubeObject | None
 ) -> KubeObject:
     object_name = entry["name"]
-    own = [pool for pool in params["pools"] if pool["name"] == object_name]
+    own = [pool for pool in params.pools if pool["name"] == object_name]
     of_pool: Values = next((found for pool in own if (found := pool.get("driver"))), {})
     wishes = merge(fields(of_pool, options.FIELDS), fields(entry, options.FIELDS))
     raw = entry.get("spec") or {}
@@ -172,7 +164,7 @@ def unlisted(
     params: StackParams, wanted: t.Sequence[KubeObject], live: t.Sequence[KubeObject]
 ) -> list[KubeObject]:
     """Return drivers of this collection that no option lists any more, such as those of removed pools."""
-    listed = {name(one) for one in wanted} | {one["name"] for one in params.get("nvidia_drivers") or []}
+    listed = {name(one) for one in wanted} | {one["name"] for one in params.nvidia_drivers or []}
     return [one for one in live if owned(one) and name(one) not in listed]
 
 
@@ -205,8 +197,8 @@ def refuse_overlap(
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
         names = " and ".join(sorted(defaults))
-        message = f"NVIDIADrivers {names} are both the default."
-        raise NotReadyError("GPU-NVD-OVERLAP", message, "Set default for one of them only.", defaults)
+        every = "every node that no other driver selects (default: true)"
+        raise NotReadyError("GPU-NVD-OVERLAP", drivers=names, nodes=every, evidence=defaults)
 
 
 def _shared(one: KubeObject, other: KubeObject, nodes: t.Sequence[KubeObject]) -> list[str] | None:
@@ -230,14 +222,7 @@ def _refuse(one: KubeObject, other: KubeObject, nodes: list[str]) -> t.NoReturn:
     where = "every node that one of them selects"
     if nodes:
         where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
-    message = (
-        f"NVIDIADrivers {written} both select {where}: the operator would then install no driver at all."
-    )
-    remedy = (
-        "Change node_selector so that no node matches both, or run `oc delete nvidiadriver` for one of them: "
-        "pods with GPUs on its other nodes end."
-    )
-    raise NotReadyError("GPU-NVD-OVERLAP", message, remedy, nodes)
+    raise NotReadyError("GPU-NVD-OVERLAP", drivers=written, nodes=where, evidence=nodes)
 
 
 def undecided(wanted: t.Sequence[KubeObject]) -> list[str]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ..._core import fields
 from ..._core.adoption import Foreign
@@ -56,7 +57,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     draft = policy_steps.prepare(api, params, policy)
     refuse_unmade(api, params, wanted, live, draft.installed)
     asked = [*policy_steps.questions(api, draft), *questions(params, wanted, live, draft.installed)]
-    ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
+    ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)
     write_files(api, params)
     _delete(api, clashing)
     differs = keep(api, params, first, live)
@@ -79,8 +80,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _switched_on(params: StackParams) -> StackParams:
-    driver = {**(params.get("driver") or {}), "use_nvidia_driver_crd": True}
-    return {**params, "driver": driver}
+    return replace(params, driver={**(params.driver or {}), "use_nvidia_driver_crd": True})
 
 
 def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObject]:
@@ -113,8 +113,8 @@ def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign 
     if policy is None or owned(policy):
         return None
     other = policy_steps.compare(params, policy)
-    if not at(policy, "spec.driver.useNvidiaDriverCRD") and params["adopt"] == "report":
-        raise NotReadyError("GPU-NVD-DISABLED", policy=params["name"], manager=other.manager)
+    if not at(policy, "spec.driver.useNvidiaDriverCRD") and params.adopt == "report":
+        raise NotReadyError("GPU-NVD-DISABLED", policy=params.name, manager=other.manager)
     return other
 
 
@@ -125,7 +125,7 @@ def _section(
 
     Raise NotReadyError if the operator is too old.
     """
-    csvs = installed_csvs(api, params["namespace"])
+    csvs = installed_csvs(api, params.namespace)
     manifest.refuse_release(csvs)
     return policy_steps.predicted_spec(params, policy, csvs).get("driver") or {}, example_driver(csvs)
 
@@ -161,10 +161,10 @@ def refuse_unmade(
     changes = []
     for one in wanted:
         there = found.get(name(one))
-        if there is None or owned(there) or params["adopt"] == "take":
+        if there is None or owned(there) or params.adopt == "take":
             without = tuple(selectors) if one["spec"].get("default") else ()
             after = fields.applied(there, one)
-            preconditions.check_final_driver(params, after, installed)
+            preconditions.check_final_driver(params.pools, after, installed)
             preconditions.check_references(api, params, there, after)
             changes.append(Change((there or {}).get("spec") or {}, after["spec"], without))
     refuse_missing(api, params, changes)
@@ -189,9 +189,9 @@ def questions(
             asked.append(
                 Question(cause, driver.UPGRADE, driver.DRIVEN, selector, is_certain=False, rules=rules)
             )
-        elif owned(there) or params["adopt"] == "take":
+        elif owned(there) or params.adopt == "take":
             if owned(there):
-                refuse_conflicts(there, one, params["adopt"])
+                refuse_conflicts(there, one, params.adopt)
             asked += _change(there, one, installed)
     return asked
 
@@ -230,12 +230,12 @@ def keep(
         if there is None or owned(there):
             api.apply(one, force_conflicts=there is not None, live=there)
         else:
-            differs += settle_foreign(api, params, DRIVER, one["spec"], there)
+            differs += settle_foreign(api, params.adopt, DRIVER, one["spec"], there)
     return differs
 
 
 def _absent_names(params: StackParams) -> list[str]:
-    return [one["name"] for one in params.get("nvidia_drivers") or [] if one["state"] == "absent"]
+    return [one["name"] for one in params.nvidia_drivers or [] if one["state"] == "absent"]
 
 
 def _delete(api: Api, names: list[str]) -> None:
@@ -244,10 +244,10 @@ def _delete(api: Api, names: list[str]) -> None:
 
 
 def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapshot:
-    patience = Grace(api.clock, params["grace"], driver_judge.PASSING)
+    patience = Grace(api.clock, params.grace, driver_judge.PASSING)
     also = policy_steps.ExtraCauses(
         {"drivers": Query(DRIVER)},
-        lambda snapshot: patience.harden(driver_judge.judge(snapshot, wanted, params["pools"])),
+        lambda snapshot: patience.harden(driver_judge.judge(snapshot, wanted, params.pools)),
     )
     return {"drivers": [], **policy_steps.observe_policy(api, params, also)}
 
@@ -255,8 +255,8 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
     drivers = _removable(api, preconditions.gpu_cluster)
-    asked = [*map(_deletion, drivers), *policy_steps.removal(api, params)]
-    ends = consent.ask(api, asked, params["on_busy"], policy_steps.BUSY)
+    asked = [*map(_deletion, drivers), *policy_steps.removal(api, params.name)]
+    ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)
     remove_drivers(api, preconditions.gpu_cluster)
     return policy_steps.remove(api, params, ends)
 
@@ -274,12 +274,6 @@ def _removable(api: Api, staying: t.Callable[[Api], str]) -> list[KubeObject]:
     ours = [one for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
         drivers = ", ".join(f"NVIDIADriver {name(one)}" for one in ours)
-        message = f"GPUCluster {cluster} needs {drivers}: pods that hold its devices would lose the driver."
-        remedy = (
-            "Remove that stack first: run special_resource with backend dra and state absent, or "
-            f"`oc delete gpucluster {cluster}` if this collection did not make it. "
-            "Pods that hold its claims end."
-        )
         evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{name(one)}" for one in ours)]
-        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, evidence)
+        raise NotReadyError("GPU-CP-NEEDED", cluster=cluster, drivers=drivers, evidence=evidence)
     return ours

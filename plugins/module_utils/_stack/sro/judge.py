@@ -8,10 +8,10 @@ import typing as t
 
 from ..._core import conditions
 from ..._core.daemon_sets import is_made_by
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot
 from ..._core.readiness import Grace, Readiness, first_own, pending, ready
 from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
-from .. import stages
 from ..custom import judge as custom_judge
 from ..params import StackParams, StackPool
 
@@ -31,29 +31,26 @@ def judge(live: KubeObject) -> Readiness:
             found = conditions.find(live, kind)
             said = found.get("message") or found.get("reason") or ""
             line = f"{kind}: {said}" if said else kind
-            remedy = f"Run `oc describe specialresource {name}`, or set sro.migrate_to."
-            message = f"SpecialResource {name} is {line}."
-            return pending(kind, message, code=code, remedy=remedy, details=(line,))
+            return pending(kind, **text_of(code, name=name, state=line)._asdict(), details=(line,))
     if conditions.is_true(live, "Ready"):
         return ready("Ready", "The Special Resource Operator says so.")
-    line, code = f"state {status.get('state') or 'unknown'}", "GPU-SRO-NOTREADY"
-    remedy = f"Run `oc describe specialresource {name}`, and check that its operator runs."
-    return pending("NotReady", f"SpecialResource {name}: {line}.", code=code, remedy=remedy, details=(line,))
+    line = f"state {status.get('state') or 'unknown'}"
+    text = text_of("GPU-SRO-NOTREADY", name=name, state=f"in {line}")
+    return pending("NotReady", **text._asdict(), details=(line,))
 
 
 class Judge:
     """Judge the SpecialResource, then the nodes of the pools. seen: the last snapshot."""
 
     def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
-        self._pools = params["pools"]
-        self._grace = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._pools = params.pools
+        self._grace = Grace(clock, params.grace, ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["specials"]:
-            message, remedy = "The SpecialResource does not exist.", stages.DELETED
-            return pending("Missing", message, code="GPU-SRO-NOTREADY", remedy=remedy)
+            return pending("Missing", **text_of("GPU-DELETED", object="The SpecialResource")._asdict())
         own, nodes = judge(snapshot["specials"][0]), snapshot.get("nodes", ())
         others = [judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in judge_devices(nodes, pool)]

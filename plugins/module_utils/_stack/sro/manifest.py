@@ -14,36 +14,33 @@ API_VERSION: t.Final = "sro.openshift.io/v1beta1"
 
 
 def old_name(params: StackParams) -> str:
-    return str(at(params, "sro.special_resource") or params["name"] or "")
+    return str(at(params.sro, "special_resource") or params.name or "")
 
 
 def target(params: StackParams) -> str:
     """Return the backend that replaces the SpecialResource; empty without a migration."""
-    return str(at(params, "sro.migrate_to") or "")
+    return str(at(params.sro, "migrate_to") or "")
 
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
-    sro = params["sro"] or {}
+    sro = params.sro or {}
     if not old_name(params):
-        message = "name is missing: a SpecialResource has no usual name."
-        raise InputError(
-            "INPUT-REQUIRED", message, "Set name, such as my-driver; sro.special_resource does too."
-        )
+        why = ", and sro.special_resource too: a SpecialResource has no usual name"
+        raise InputError("INPUT-MISSING", option="name", example="my-driver", also=why)
     if target(params) and sro.get("chart"):
-        message = "sro.chart and sro.migrate_to exclude each other."
-        raise InputError("INPUT-OPTION", message, "Keep one of the two.")
-    if sro.get("chart") and not params["namespace"]:
-        message = "namespace is missing: the chart is installed there."
-        raise InputError("INPUT-REQUIRED", message, "Set namespace, such as my-driver.")
+        raise InputError("INPUT-EXCLUSIVE", option="sro.chart", other="sro.migrate_to")
+    if sro.get("chart") and not params.namespace:
+        why = ": the chart is installed there"
+        raise InputError("INPUT-MISSING", option="namespace", example="my-driver", also=why)
 
 
 def build(params: StackParams) -> KubeObject:
     """Return the SpecialResource to apply: the options, with the raw spec merged over them."""
-    sro = params["sro"] or {}
+    sro = params.sro or {}
     spec = {
         "chart": sro["chart"],
-        "namespace": params["namespace"],
+        "namespace": params.namespace,
         "set": {"apiVersion": API_VERSION, "kind": "Values", **sro["set"]} if sro.get("set") else None,
         "nodeSelector": sro.get("node_selector"),
         "managementState": sro.get("management_state"),
@@ -53,5 +50,5 @@ def build(params: StackParams) -> KubeObject:
         "apiVersion": API_VERSION,
         "kind": "SpecialResource",
         "metadata": {"name": old_name(params)},
-        "spec": merge(spec, params["spec"]),
+        "spec": merge(spec, params.spec),
     }

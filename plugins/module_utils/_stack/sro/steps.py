@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ..._core import daemon_sets
 from ..._core.errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
@@ -29,16 +30,17 @@ _REACTION: t.Final = 2.0
 
 def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, also with the backend that takes over."""
-    check_pools(params["pools"])
+    check_pools(params.pools)
     sro_manifest.check(params)
     target = sro_manifest.target(params)
     handed_on = {"kmm": set(kmm_options.OPTIONS), "clusterpolicy": set(clusterpolicy_options.OPTIONS)}
     theirs = set[str]().union(*handed_on.values()) - set(sro_options.OPTIONS)
     for option in sorted(theirs - handed_on.get(target, set())):
-        if params.get(option) is not None:
-            message = f"{option} is given, and sro.migrate_to is {target or 'not'}."
+        if getattr(params, option) is not None:
+            owners = " or ".join(one for one in handed_on if option in handed_on[one])
+            value = target or "not given"
             raise InputError(
-                "INPUT-OPTION", message, f"Remove {option}, or migrate to the backend that has it."
+                "INPUT-BACKEND", option=option, backends=owners, setting="sro.migrate_to", value=value
             )
     if target:
         _successor(params).check(_handed_on(params))
@@ -54,18 +56,18 @@ def _successor(params: StackParams) -> t.Any:
     return clusterpolicy_steps
 
 
-def _handed_on(params: StackParams) -> dict[str, t.Any]:
+def _handed_on(params: StackParams) -> StackParams:
     """Return the options for the backend that takes over.
 
     Without a name of its own the new object has its usual name; a Module has the SpecialResource's.
     """
     successor = _successor(params)
-    name = params["name"] if at(params, "sro.special_resource") else ""
-    return {
-        **params,
-        "name": name or successor.NAME or sro_manifest.old_name(params),
-        "namespace": params["namespace"] or successor.NAMESPACE,
-    }
+    name = params.name if at(params.sro, "special_resource") else ""
+    return replace(
+        params,
+        name=name or successor.NAME or sro_manifest.old_name(params),
+        namespace=params.namespace or successor.NAMESPACE,
+    )
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
@@ -74,17 +76,17 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         return _migrate(api, params)
     _must_be_served(api)
     foreign, ends = None, list[dict[str, t.Any]]()
-    if at(params, "sro.chart"):
+    if at(params.sro, "chart"):
         wanted = sro_manifest.build(params)
         live = live_object(api, SPECIAL, wanted)
         ends = ask_change(api, params, live, wanted)
-        foreign = adopt_or_apply(api, SPECIAL, wanted, params["adopt"], live)
+        foreign = adopt_or_apply(api, SPECIAL, wanted, params.adopt, live)
     judge, name = sro_judge.Judge(params, api.clock), sro_manifest.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
-    if params["pools"]:
-        queries["nodes"] = nodes_query(params["pools"])
+    if params.pools:
+        queries["nodes"] = nodes_query(params.pools)
     try:
-        settle = max(params["settle"], _REACTION if any(one.before for one in api.changes) else 0)
+        settle = max(params.settle, _REACTION if any(one.before for one in api.changes) else 0)
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
@@ -95,7 +97,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
     name, daemonsets = sro_manifest.old_name(params), api.list(known("DaemonSet"))
-    return sro_judge.summarize(name, params["pools"], snapshot, daemonsets, failed)
+    return sro_judge.summarize(name, params.pools, snapshot, daemonsets, failed)
 
 
 def _must_be_served(api: Api) -> None:
@@ -114,7 +116,7 @@ def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
         facts = {"special_resource": {"runs": runs, "steps": steps}}
         raise NotReadyError("GPU-SRO-NEEDS", name=name, backend=target, needs=", ".join(lacking), facts=facts)
     report = {"runs": runs, "needs": needs, "steps": steps}
-    if live is not None and not at(params, "sro.remove"):
+    if live is not None and not at(params.sro, "remove"):
         api.warn(
             f"SpecialResource {name} stays, and {target} does not start beside it. "
             "Set sro.remove to true, so that the module removes it."
@@ -143,7 +145,7 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     name, ends = sro_manifest.old_name(params), list[dict[str, t.Any]]()
     if api.served(SPECIAL):
         live = api.get(SPECIAL, name)
-        if owned(live) or at(params, "sro.remove"):
+        if owned(live) or at(params.sro, "remove"):
             ends = ask_change(api, params, live, None)
-        remove(api, SPECIAL, name, None, owned_only=not at(params, "sro.remove"))
+        remove(api, SPECIAL, name, None, owned_only=not at(params.sro, "remove"))
     return {"name": name, "state": "absent", "reason": "", "nodes": [], "ends": ends}

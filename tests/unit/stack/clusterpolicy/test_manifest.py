@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from unit import managed
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -60,7 +61,7 @@ TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"
 
 
 def params(**given: t.Any) -> StackParams:
-    return t.cast(StackParams, {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given})
+    return some_params(**{"backend": "nvidiadriver", **given})
 
 
 def version(examples: t.Any) -> dict[str, t.Any]:
@@ -275,7 +276,7 @@ def test_a_whole_driver_image_is_taken() -> None:
 def test_a_second_policy_is_refused() -> None:
     with pytest.raises(NotReadyError) as caught:
         clusterpolicy_manifest.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
-    assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
+    assert (caught.value.code, "Set name to older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
     clusterpolicy_manifest.refuse_second([], "gpu-cluster-policy")
     clusterpolicy_manifest.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")
 

@@ -91,7 +91,10 @@ def test_pods_that_nobody_would_replace(spec: Data, marks: dict[str, str], cause
 
 def test_the_operator_has_to_have_seen_the_switch_before_anything_is_taken_from_it() -> None:
     drivers = [driver("a", "ready", **OURS), driver("b", **OURS), driver("theirs", "ready")]
-    assert migration.judge_disabled({"drivers": drivers}).message == "NVIDIADriver a is not disabled yet."
+    assert (
+        migration.judge_disabled({"drivers": drivers}).message
+        == "NVIDIADriver a is not ready: it is not disabled yet."
+    )
     assert migration.judge_disabled({"drivers": drivers[1:]}).is_ready
 
 

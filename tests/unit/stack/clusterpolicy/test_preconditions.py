@@ -141,7 +141,7 @@ def test_check_mode_refuses_what_no_earlier_task_can_make() -> None:
         check(shared, live=made())
 
 
-V100: t.Final = {"name": "old", "node_selector": {}, "gpu_models": ["V100"]}
+V100: t.Any = {"name": "old", "node_selector": {}, "gpu_models": ["V100"]}
 H100: t.Final = {"name": "new", "node_selector": {}, "gpu_models": ["H100"]}
 
 
@@ -162,13 +162,13 @@ H100: t.Final = {"name": "new", "node_selector": {}, "gpu_models": ["H100"]}
 )
 def test_driver_and_images_are_checked_as_the_object_will_be(spec: t.Any, pool: t.Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        preconditions.check_final(params(pools=[pool]), made(**spec), ())
+        preconditions.check_final([pool], made(**spec), ())
     off: dict[str, t.Any] = {key: {**part, "enabled": False} for key, part in spec.items()}
-    preconditions.check_final(params(pools=[pool]), made(**off), ())
+    preconditions.check_final([pool], made(**off), ())
     if "driver" in spec and "manager" not in spec["driver"]:
         with pytest.raises(InputError):
             preconditions.check_final_driver(
-                params(pools=[pool]),
+                [pool],
                 {"kind": "NVIDIADriver", "metadata": {"name": pool["name"]}, "spec": spec["driver"]},
                 (),
             )
@@ -189,9 +189,8 @@ def test_driver_and_images_are_checked_as_the_object_will_be(spec: t.Any, pool: 
 def test_the_policy_as_it_will_be_has_to_fit_old_gpus(
     driver: dict[str, t.Any], installed: tuple[int, ...], said: str
 ) -> None:
-    given = params(pools=[V100])
     with pytest.raises(InputError, match=said) if said else contextlib.nullcontext():
-        preconditions.check_final(given, made(driver=driver), installed)
+        preconditions.check_final([V100], made(driver=driver), installed)
 
 
 def test_gpus_of_existing_nodes_are_read_from_their_labels() -> None:
@@ -203,11 +202,9 @@ def test_gpus_of_existing_nodes_are_read_from_their_labels() -> None:
     pools = steps.with_models(api_on(server), given)
     assert [pool["gpu_models"] for pool in pools] == [["Tesla-V100-SXM2-16GB"], ["H100"]]
     with pytest.raises(InputError, match="with a driver for Tesla-V100-SXM2-16GB GPUs"):
-        preconditions.check_final(params(pools=pools), made(driver={}), (26, 7))
+        preconditions.check_final(pools, made(driver={}), (26, 7))
     assert steps.with_models(api_on(FakeServer()), given[1:]) == [H100]
 
 
 def test_an_image_alone_is_a_whole_path() -> None:
-    preconditions.check_final(
-        params(pools=[]), made(toolkit={"image": "mirror.example.com/toolkit@sha256:1"}), ()
-    )
+    preconditions.check_final([], made(toolkit={"image": "mirror.example.com/toolkit@sha256:1"}), ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
@@ -22,7 +23,7 @@ def asked(
     live: t.Any = None, example: t.Any = None, installed: tuple[int, ...] = (26, 7), **options: t.Any
 ) -> tuple[t.Any, t.Any]:
     """Return the environments of toolkit and device plugin."""
-    given: t.Any = {"only_requested_gpus": True, "spec": {}, **options}
+    given = some_params(**{"only_requested_gpus": True, **options})
     spec = manifest.asked(requests.enforced(given, live, example or {}, installed))
     return spec.get("toolkit", {}).get("env"), spec.get("devicePlugin", {}).get("env")
 

@@ -156,7 +156,7 @@ def test_ready_needs_the_state_and_the_conditions(seen: Snapshot) -> None:
     between = judge(seen)
     assert between.verdict == "pending"
     assert (
-        "The state of ClusterPolicy gpu-cluster-policy is ready, and its conditions are not yet: states"
+        "ClusterPolicy gpu-cluster-policy is not ready: state ready, and its conditions are not yet: states"
         in (between.message)
     )
     status(seen, "notReady", "Reconciled")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from unit.stack.builders import some_params
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
@@ -38,16 +40,14 @@ def params(**more: t.Any) -> StackParams:
         "expected": {"example.com/fpga": 2},
     } | (more.pop("custom", {}) or {})
     base = {
-        "name": None,
-        "namespace": None,
-        "tolerations": [],
-        "spec": {},
+        "backend": "custom",
+        "name": "fpga",
+        "namespace": "fpga",
         "pools": [POOL],
-        "state": "present",
         "grace": 10.0,
         "custom": custom,
     }
-    return t.cast(StackParams, base | more)
+    return some_params(**(base | more))
 
 
 def live(generation: int = 1, observed: int | None = 1, **conditions: str) -> KubeObject:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from unit.stack.custom.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     manifest as custom_manifest,
 )
@@ -37,15 +40,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
 def test_what_cannot_work_is_refused_at_once(change: KubeObject, path: str) -> None:
     given = params(**change)
     if change.get("custom", {}) is None:
-        given["custom"] = None
+        given = replace(given, custom=None)
     with pytest.raises(InputError, match=path.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
         custom_manifest.check(given)
 
 
 def test_the_definition_names_the_object_and_the_raw_spec_is_merged() -> None:
-    given = params(spec={"image": {"pull": "Always"}})
-    custom_manifest.check(given)
-    assert (given["name"], given["namespace"]) == ("fpga", "fpga")
+    options = vars(params(spec={"image": {"pull": "Always"}}))
+    _backend, given = choose(dict.fromkeys(OPTIONS) | options | {"name": None, "namespace": None})
+    assert (given.name, given.namespace) == ("fpga", "fpga")
     built = custom_manifest.build(given, True)
     assert built["spec"] == {"image": {"tag": "1", "pull": "Always"}}
     assert built["metadata"] == {"name": "fpga", "namespace": "fpga"}

@@ -210,7 +210,7 @@ def test_every_stage_is_told() -> None:
             "GPU-NVD-OWNER",
             {"driver": ("failed", "")},
         ),
-        ({"drivers": []}, "GPU-NVD-NOTREADY", {"crd": ("pending", "")}),
+        ({"drivers": []}, "GPU-DELETED", {"crd": ("pending", "")}),
         (
             {"nodes": [node(**{"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"})]},
             "GPU-UPG-FAILED",

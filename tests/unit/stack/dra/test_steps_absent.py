@@ -10,15 +10,15 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 OURS: t.Final = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 KINDS: t.Final = ("ClusterPolicy", "NVIDIADriver", "GPUCluster", "ResourceClaim", "DaemonSet", "Pod", "Node")
-PARAMS: t.Final = t.cast(StackParams, {"namespace": NAMESPACE, "name": "gpu-cluster-policy", "pools": []})
+PARAMS: t.Final = some_params(backend="dra", namespace=NAMESPACE)
 
 
 def stack(*objects: Data) -> FakeServer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import manifest
@@ -15,7 +16,7 @@ REPOS: t.Final = {"local.repo": "[local]"}
 
 
 def params(driver: t.Any = None, **kinds: t.Any) -> t.Any:
-    return {"namespace": "gpu", "driver": driver, "driver_files": kinds, "spec": {}}
+    return some_params(namespace="gpu", driver=driver, driver_files=kinds)
 
 
 def test_each_content_is_a_config_map_of_its_own() -> None:

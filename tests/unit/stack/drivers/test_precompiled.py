@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
+from unit.stack.builders import some_params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
@@ -22,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
 Data = dict[str, t.Any]
 FEATURE = "feature.node.kubernetes.io/"
 DRIVER = {"usePrecompiled": True, "repository": "r.io/n", "image": "d", "version": "595"}
-PARAMS: t.Final[t.Any] = {"namespace": "gpu", "adopt": "report", "pools": []}
+PARAMS: t.Final = some_params(namespace="gpu")
 MANAGED = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
 
 
@@ -89,7 +90,7 @@ def test_what_asks_nothing(live: Data, spec: Data) -> None:
 def test_nodes_of_no_pool_hold_nothing_up() -> None:
     api = api_on(server_with(True, False))
     driver_steps.refuse_unmade(
-        api, PARAMS | {"pools": [{"node_selector": {"pool": "one"}}]}, {}, {"driver": DRIVER}
+        api, some_params(pools=[{"node_selector": {"pool": "one"}}]), {}, {"driver": DRIVER}
     )
     assert [text.partition(",")[0] for text in api.warnings] == ["Node b is in none of the pools"]
 
@@ -113,6 +114,6 @@ def test_somebody_elses_is_looked_up_only_where_it_is_taken(adopt: str, requests
     server = server_with(True)
     theirs = driver("one", version="580", nodeSelector={"pool": "one"})
     nvidiadriver_steps.refuse_unmade(
-        api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs], ()
+        api_on(server), some_params(adopt=adopt), [driver("one", nodeSelector={"pool": "one"})], [theirs], ()
     )
     assert asked(server) == requests

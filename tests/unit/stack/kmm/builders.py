@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 import typing as t
 
+from unit.stack.builders import some_params
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     manifest as kmm_manifest,
@@ -46,16 +48,14 @@ def params(**more: t.Any) -> StackParams:
         "kernel_mappings": [{"regexp": r"^5\.14\.", "container_image": IMAGE}],
     } | more.pop("kmm", {})
     base = {
+        "backend": "kmm",
         "name": "card",
         "namespace": "openshift-kmm",
-        "tolerations": [],
-        "spec": {},
         "pools": [POOL],
-        "state": "present",
         "grace": 10.0,
         "kmm": options,
     }
-    return t.cast(StackParams, base | more)
+    return some_params(**(base | more))
 
 
 def node(kernel: str = KERNEL, devices: str = "2", **labels: str) -> KubeObject:

@@ -39,7 +39,7 @@ def test_a_kernel_to_come_is_judged_module_by_module() -> None:
     bad = judge(verified(verification("Failure", "no image")))
     assert (bad.verdict, bad.code) == ("failed", "GPU-KMM-PREFLIGHT")
     assert "openshift-kmm/card: no image" in bad.message
-    assert kmm_preflight.Judge("other", "openshift-kmm")(verified()).code == "GPU-KMM-PREFLIGHT"
+    assert kmm_preflight.Judge("other", "openshift-kmm")(verified()).code == "GPU-KMM-NONE"
 
 
 def test_the_older_api_says_it_by_name() -> None:

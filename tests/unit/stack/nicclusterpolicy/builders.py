@@ -8,6 +8,8 @@ from __future__ import annotations
 import copy
 import typing as t
 
+from unit.stack.builders import some_params
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import StackJudge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     judge as nic_judge,
@@ -42,19 +44,8 @@ POOL: t.Final = t.cast(StackPool, {"name": "ib", "node_selector": {"pool": "ib"}
 
 def params(**more: t.Any) -> StackParams:
     asked = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
-    return t.cast(
-        StackParams,
-        {
-            "name": nic_manifest.NAME,
-            "state": "present",
-            "spec": {},
-            "tolerations": [],
-            "nic_cluster_policy": asked,
-            "pools": [POOL],
-            "grace": 0,
-            **more,
-        },
-    )
+    usual = {"name": nic_manifest.NAME, "nic_cluster_policy": asked, "pools": [POOL], "grace": 0.0}
+    return some_params(**{"backend": "nicclusterpolicy", **usual, **more})
 
 
 def node(**labels: str) -> Data:
@@ -164,7 +155,7 @@ def told(snapshot: dict[str, list[Data]], *pools: t.Any, **more: t.Any) -> Data:
     asked = params(pools=list(pools) or [POOL], **more)
     judge = judging(asked)
     judge(snapshot)
-    return summarize(snapshot, asked["pools"], nic_manifest.offered(asked), judge.findings)
+    return summarize(snapshot, asked.pools, nic_manifest.offered(asked), judge.findings)
 
 
 def elsewhere() -> dict[str, list[Data]]:

@@ -106,7 +106,7 @@ def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
         ({"nic_cluster_policy": {}}, "no component"),
         (
             {"nic_cluster_policy": {"rdma_shared_device_plugin": {}}},
-            "rdma_shared_device_plugin.resources is empty",
+            "rdma_shared_device_plugin.resources is missing",
         ),
         (
             {"nic_cluster_policy": {"sriov_device_plugin": {"resources": [{"name": "a-b"}]}}},

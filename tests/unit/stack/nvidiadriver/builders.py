@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from unit.stack.builders import some_params
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
@@ -23,8 +25,7 @@ def pool(name: str, **more: t.Any) -> Data:
 
 
 def params(*pools: Data, **given: t.Any) -> StackParams:
-    plain = {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools)}
-    return t.cast(StackParams, plain | given)
+    return some_params(**{"backend": "nvidiadriver", "pools": list(pools)} | given)
 
 
 def entry(name: str, **more: t.Any) -> Data:

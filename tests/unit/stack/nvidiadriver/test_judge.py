@@ -83,7 +83,7 @@ def test_the_truth() -> None:
         (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
         (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
         (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
-        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "is ready: DriverNotReady"),
+        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "state ready: DriverNotReady"),
         (
             snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
             "pending",
@@ -110,7 +110,7 @@ def test_the_truth() -> None:
             "GPU-UPG-RUNNING",
             "cordon-required",
         ),
-        ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
+        ({**snapshot(), "drivers": []}, "pending", "GPU-DELETED", "does not exist"),
     ],
 )
 def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:

@@ -139,7 +139,7 @@ def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
     given = params(pool("a", gpu_models=["V100"]), pool("b", gpu_models=["T4"]))
     wanted = nvidiadriver_manifest.build(given, {}, TRIPLE)
     with pytest.raises(InputError, match=r"NVIDIADriver a: spec.version is 595.91.07, and 580 is the last"):
-        preconditions.check_final_driver(given, wanted[0], (26, 7))
+        preconditions.check_final_driver(given.pools, wanted[0], (26, 7))
 
 
 @pytest.mark.parametrize(("installed", "fits"), [((26, 7), False), ((26, 3), True), ((), True)])
@@ -147,7 +147,7 @@ def test_the_operators_own_driver_has_to_fit_as_well(installed: tuple[int, ...],
     given = params(pool("a", gpu_models=["V100"]))
     wanted = nvidiadriver_manifest.build(given, {}, {})
     with contextlib.nullcontext() if fits else pytest.raises(InputError, match="own is of branch 595"):
-        preconditions.check_final_driver(given, wanted[0], installed)
+        preconditions.check_final_driver(given.pools, wanted[0], installed)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_going_over_keeps_the_policys_driver() -> None:
             {"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]},
             "nvidia_drivers[0].upgrade_policy.max_unavailable",
         ),
-        ({"pools": []}, "nvidia_drivers nor pools"),
+        ({"pools": []}, "nvidia_drivers is missing"),
         ({"pools": [pool("a", driver={"version": "1"})]}, "pools[0].driver.version"),
         (
             {"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]},

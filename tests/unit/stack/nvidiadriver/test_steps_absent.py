@@ -10,12 +10,12 @@ import typing as t
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.stack.builders import some_params
 from unit.stack.nvidiadriver.builders import POOL
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 KINDS: t.Final = ("ClusterPolicy", "NVIDIADriver", "GPUCluster", "DaemonSet", "Pod", "Node")
@@ -55,9 +55,8 @@ def refused(on_busy: str, *objects: Data) -> tuple[AcceleratorError, FakeServer]
     server = FakeServer(*KINDS)
     for one in objects:
         server.put(one)
-    options = {"namespace": "nvidia-gpu-operator", "name": "gpu-cluster-policy", "pools": []}
     with pytest.raises(AcceleratorError) as caught:
-        steps.absent(api_on(server, wait_wanted=False), t.cast(StackParams, {**options, "on_busy": on_busy}))
+        steps.absent(api_on(server, wait_wanted=False), some_params(on_busy=on_busy))
     return caught.value, server
 
 
@@ -65,7 +64,7 @@ def refused(on_busy: str, *objects: Data) -> tuple[AcceleratorError, FakeServer]
 def test_a_cluster_that_needs_the_drivers_is_named_before_the_pods(on_busy: str) -> None:
     """Whatever on_busy allows, the removal could not go on, so no pod is asked about or waited for."""
     problem, server = refused(on_busy, DRIVER, CLUSTER, NODE, BUSY)
-    assert problem.code == "GPU-CP-CONFLICT"
+    assert problem.code == "GPU-CP-NEEDED"
     assert "GPUCluster gpu-cluster needs NVIDIADriver training" in str(problem)
     assert server.writes() == []
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
+from unit.stack.builders import some_params
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
@@ -16,14 +18,13 @@ CHART = {"name": "simple-kmod", "version": "0.0.1", "repository": {"name": "char
 def params(**more: t.Any) -> StackParams:
     """Return options of special_resource for backend sro."""
     base = {
+        "backend": "sro",
         "name": "kmod",
         "namespace": "kmod",
-        "pools": [],
         "grace": 10.0,
-        "spec": {},
         "sro": {"chart": CHART},
     }
-    return t.cast(StackParams, base | more)
+    return some_params(**(base | more))
 
 
 def special(**conditions: str) -> KubeObject:
