@@ -86,8 +86,8 @@ def check(own: t.Mapping[str, t.Any]) -> None:
         for program, figures in (programs if isinstance(programs, dict) else {"": None}).items():
             path = f"expectations[{product}].{program}".rstrip(".")
             for figure, number in (figures if isinstance(figures, dict) else {"": None}).items():
-                is_number = isinstance(number, int | float) and not isinstance(number, bool)
-                if program not in PROGRAMS or not is_number or number <= 0:
+                is_good = isinstance(number, int | float) and not isinstance(number, bool) and number > 0
+                if program not in PROGRAMS or not is_good:
                     raise InputError(
                         "INPUT-VALUE",
                         f"{path}.{figure} is {number!r}.".replace(". is", " is"),
