@@ -9,7 +9,10 @@ import subprocess
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs import nvbandwidth
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs import (
+    dcgm,
+    nvbandwidth,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.program import (
     Figure,
     GpuNode,
@@ -186,7 +189,7 @@ def test_which_program_runs(tmp_path: pathlib.Path, has: str) -> None:
         path.chmod(0o755)
     script = nvbandwidth.script(SETTINGS, GpuNode(compute=(9, 0)))
     begin, _, rest = script.partition("readings() {")
-    steps = f"{begin}measure{nvbandwidth.dcgm.REPORT}".replace(f"{nvbandwidth.PLUGINS}/cuda12", str(plugins))
+    steps = f"{begin}measure{dcgm.REPORT}".replace(f"{nvbandwidth.PLUGINS}/cuda12", str(plugins))
     assert "measure\ncode=$?" in rest
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TMPDIR": str(tmp_path)}
     ran = subprocess.run(
