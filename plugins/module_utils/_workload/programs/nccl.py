@@ -280,7 +280,7 @@ def _ways(log: str, ways: t.Mapping[str, t.Sequence[str]], nodes: int) -> t.Iter
     network = _NETWORK.findall(log)
     for name, found in ways.items():
         nets = [way for way in found if way.startswith("NET/")]
-        if nodes > 1 and not nets and network:
+        if not nets and network and (nodes > 1 or named):
             nets = [f"NET/{network[-1].strip()}"]
         if any(way.startswith("NET/Socket") for way in nets) and (rdma or nodes > 1):
             why = f"although there are RDMA devices: {rdma}" if rdma else "because it found no RDMA device"

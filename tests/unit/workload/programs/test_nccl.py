@@ -165,6 +165,8 @@ def test_the_ways_that_the_data_went(lines: str, ways: list[str]) -> None:
         ("rdma devices:\nx NCCL INFO Using network Socket\n", 2, ["because it found no RDMA device"]),
         ("rdma devices:\nx NCCL INFO Using network Socket\n", 1, []),
         ("x NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE ; OOB e\nx via NET/Socket/0\n", 1, ["devices: mlx5_0"]),
+        ("x NET/IB : Using [0]mlx5_0:1/IB\nx NCCL INFO Using network Socket\n", 1, ["devices: mlx5_0"]),
+        ("rdma devices: mlx5_0\nrdma verbs: uverbs0\nx NCCL INFO Using network Socket\n", 2, ["mlx5_0"]),
         ("x via NET/IB/0\n", 2, ["without GPUDirect"]),
         ("x via NET/IB/0\nx via NET/IB/1/GDRDMA\n", 2, []),
         ("x NCCL INFO Using network IB\n", 2, []),
