@@ -154,8 +154,10 @@ def unfit(settings: Settings, node: GpuNode) -> str:
     return ""
 
 
-def script(_settings: Settings, _node: GpuNode) -> str:
-    """Return the script of a pod that has all GPUs of a node."""
+def script(settings: Settings, node: GpuNode) -> str:
+    """Return the script of a pod that has all GPUs of a node, alone or with those of other nodes."""
+    if node.nodes > 1:
+        return script_of_rank(settings, node, node.rank, node.nodes, node.master)
     top = f"NODE_RANK=0\nNODES=1\nMASTER_ADDR=127.0.0.1\nMASTER_PORT={PORT}\n"
     return f"{devices.LIST}\n{top}{_FUNCTIONS}{_INSIDE}{readings.beside('measure')}"
 

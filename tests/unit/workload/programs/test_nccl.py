@@ -239,6 +239,8 @@ def test_an_image_without_nccl_tests_runs_our_own_script(tmp_path: pathlib.Path)
 def test_over_nodes(tmp_path: pathlib.Path) -> None:
     environment = made(tmp_path, "nvidia-smi", "python3", "getent")
     script = nccl.script_of_rank(Settings("nccl", nodes=3), GpuNode(devices=2), 2, 3, "nccl-0.nccl.gpus.svc")
+    facts = GpuNode(devices=2, rank=2, nodes=3, master="nccl-0.nccl.gpus.svc")
+    assert nccl.script(Settings("nccl", nodes=3), facts) == script
     assert script.startswith(
         "nvidia-smi -L\nNODE_RANK=2\nNODES=3\nMASTER_ADDR=nccl-0.nccl.gpus.svc\nMASTER_PORT=29500\n"
     )
