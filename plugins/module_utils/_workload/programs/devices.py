@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 
 _LINE = re.compile(
-    r"^\s*(?P<kind>GPU|MIG)\s+(?P<name>.+?)\s*\(UUID:\s*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)", re.MULTILINE
+    r"^[ \t]*(?P<kind>GPU|MIG)[ \t]+(?P<name>.+?)[ \t]*\(UUID:[ \t]*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)",
+    re.MULTILINE,
 )
 LIST = "nvidia-smi -L"
 

@@ -20,6 +20,7 @@ GPU_BURN: t.Final = {
     "amd64": "quay.io/wabouham/gpu_burn_amd64:ubi9",
     "arm64": "quay.io/wabouham/gpu_burn_arm64:ubi9",
 }
+DCGM: t.Final = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubi10"
 _TURING: t.Final = (7, 5)
 
 
@@ -46,3 +47,8 @@ def tensorrt(node: GpuNode) -> str:
 def vllm(_node: GpuNode) -> str:
     """Return the image of vLLM."""
     return VLLM
+
+
+def dcgm(_node: GpuNode) -> str:
+    """Return the image of DCGM, which the GPU operator deploys too; it also has nvbandwidth."""
+    return DCGM

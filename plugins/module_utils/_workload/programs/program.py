@@ -61,6 +61,7 @@ class GpuNode(t.NamedTuple):
     the pod gets. mig: whether they are partitions. arch: of the processor, such as amd64. rank, nodes,
     master: of a pod that works with those on other nodes: its number, how many they are, and the name in the
     cluster's DNS of the pod with number 0. tolerations: of marks of earlier validations on the node.
+    operator_namespace: of the GPU operator.
     """
 
     product: str = ""
@@ -72,6 +73,7 @@ class GpuNode(t.NamedTuple):
     nodes: int = 1
     master: str = ""
     tolerations: tuple[dict[str, t.Any], ...] = ()
+    operator_namespace: str = "nvidia-gpu-operator"
 
 
 class Figure(t.NamedTuple):
