@@ -73,6 +73,7 @@ TABLE: t.Final = (
         Measured(product, "nvbandwidth", "device_to_device", least / GOOD, _CRUSOE)
         for product, least in {_A100_SXM: 220.0, _H100_SXM: 316.0, _H200: 316.0, _GB200: 613.0}.items()
     ),
+    Measured(_H100_SXM, "nvbandwidth", "host_to_device", 54.8, "measured on a node with H100 SXM5, 2026"),
     Measured(r"NVIDIA-A100-SXM4-80GB", "resnet50", "images", 2470.0, _DEEP),
     Measured(r"Tesla-V100-SXM2-16GB", "resnet50", "images", 1200.0, _DEEP),
     Measured(r"Tesla-V100-SXM\d-32GB.*", "resnet50", "images", 1156.0, _DEEP),

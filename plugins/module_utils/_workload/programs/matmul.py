@@ -134,11 +134,12 @@ def parse(log: str, settings: Settings) -> Result:
     texts = {_uuid(uuids, int(line["gpu"])): "a product has values that are not finite" for line in wrong}
     texts = texts or dict.fromkeys(missing, "it measured nothing")
     findings = [Finding("matmul", "fail", text, uuid) for uuid, text in texts.items()]
+    findings += readings.parse(log)
     return Result(
-        passed=bool(figures) and bool(uuids) and not findings,
+        passed=bool(figures) and bool(uuids) and not any(one.status == "fail" for one in findings),
         uuids=uuids,
         figures=figures,
-        findings=(*findings, *readings.parse(log)),
+        findings=tuple(findings),
         extra={"tflops": statistics.median(one.value for one in figures)} if figures else {},
     )
 

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import typing as t
 
-from . import gpu_burn, matmul, nvidia_smi, own, resnet50, trtexec, vectoradd, vllm
+from . import dcgm, gpu_burn, matmul, nccl, nvbandwidth, nvidia_smi, own, resnet50, trtexec, vectoradd, vllm
 from .program import Program
 
 PROGRAMS: t.Final[dict[str, Program]] = {
     "nvidia_smi": nvidia_smi.PROGRAM,
     "vectoradd": vectoradd.PROGRAM,
     "matmul": matmul.PROGRAM,
+    "dcgm": dcgm.PROGRAM,
+    "nvbandwidth": nvbandwidth.PROGRAM,
+    "nccl": nccl.PROGRAM,
     "resnet50": resnet50.PROGRAM,
     "gpu_burn": gpu_burn.PROGRAM,
     "trtexec": trtexec.PROGRAM,
