@@ -30,8 +30,8 @@ class Judge:
     def __init__(self, params: NfdLabelsParams, clock: t.Callable[[], float]) -> None:
         self._params = params
         self._clock = clock
-        self._patience = Grace(clock, params["grace"], PASSING)
-        self._labels = Grace(clock, params["grace"], ("NFD-LABEL-MISSING",))
+        self._patience = Grace(clock, params.grace, PASSING)
+        self._labels = Grace(clock, params.grace, ("NFD-LABEL-MISSING",))
         self._met: set[tuple[str, str]] = set()
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []
@@ -50,7 +50,7 @@ class Judge:
         """Note which labels disappear and come back during the wait, and for how long."""
         now = self._clock()
         self.missing, self.met = {}, []
-        for expectation in self._params["expect"]:
+        for expectation in self._params.expect:
             nodes = selected(snapshot["nodes"], expectation)
             self.met.append(not any(unmet_keys(node, expectation["labels"]) for node in nodes))
             for node in nodes:
@@ -75,21 +75,21 @@ class Judge:
 
 def judge(snapshot: Snapshot, params: NfdLabelsParams) -> list[Readiness]:
     """Return the state of the instance, then of every expectation that is not met."""
-    name = params["name"]
+    name = params.name
     if "upstream" in snapshot:
         instance = None
         parts = [nfd_instance.judge_upstream(snapshot["upstream"])]
     else:
         instance = instance_of(snapshot, params)
         parts = [nfd_instance.judge(instance, name)]
-    for expectation in params["expect"]:
+    for expectation in params.expect:
         parts += _judge_expectation(snapshot["nodes"], expectation, nfd_instance.worker_tolerations(instance))
     return parts
 
 
 def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | None:
     """Return the instance that the parameters name, or None."""
-    place = (params["name"], params["namespace"])
+    place = (params.name, params.namespace)
     return next(
         (
             one
@@ -104,7 +104,7 @@ def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObje
     """Return the nodes that `expect` selects, sorted by name."""
     found = {
         node["metadata"]["name"]: node
-        for expectation in params["expect"]
+        for expectation in params.expect
         for node in selected(snapshot["nodes"], expectation)
     }
     return [found[name] for name in sorted(found)]

@@ -38,12 +38,12 @@ def build(params: NfdLabelsParams, live: KubeObject | None) -> KubeObject:
     operand.image stays unset: a pinned image would be outdated after the next update.
     """
     operand: dict[str, t.Any] = {"servicePort": 12000}
-    if params.get("worker_tolerations"):
+    if params.worker_tolerations:
         operand["workerTolerations"] = _tolerations(params)
     taints = {"enableTaints": True} if wants_taints(params) or _enabled(live) else {}
     return _manifest(
-        params["name"],
-        params["namespace"],
+        params.name,
+        params.namespace,
         {"operand": operand, "workerConfig": {"configData": _config(params, live)}, **taints},
     )
 
@@ -56,7 +56,7 @@ def without_config(manifest: KubeObject) -> KubeObject:
 
 def adopted(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """Return the manifest with the fields to take over from the manager of the instance."""
-    config = with_fields(_config(params, live), params["label_fields"])
+    config = with_fields(_config(params, live), params.label_fields)
     spec: KubeObject = {"workerConfig": {"configData": config}}
     there = _operand(live).get("workerTolerations") or []
     if missing := [one for one in _tolerations(params) if one not in there]:
@@ -91,22 +91,22 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
 
 def wants_taints(params: NfdLabelsParams) -> bool:
     """Return True if a rule of the parameters sets taints."""
-    return rules.has_taints(params.get("rules") or [])
+    return rules.has_taints(params.rules or [])
 
 
 def warnings(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
     """Return warnings about an existing instance, and about other instances."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
-    if name != params["name"]:
+    if name != params.name:
         texts.append(
-            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params['name']}."
+            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params.name}."
         )
     fields = pci_of(_config_of(live)).get("deviceLabelFields")
-    if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
+    if fields is not None and list(fields) != params.label_fields and params.adopt != "take":
         texts.append(
             f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, "
             f"which stay ({_TAKING} changes them). "
-            f"The NVIDIA Network Operator needs {params['label_fields']}."
+            f"The NVIDIA Network Operator needs {params.label_fields}."
         )
     if image := _operand(live).get("image"):
         texts.append(
@@ -226,13 +226,13 @@ def _manifest(name: str, namespace: str, spec: KubeObject) -> KubeObject:
 
 
 def _config(params: NfdLabelsParams, live: KubeObject | None) -> str:
-    return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
+    return merge_config(_config_of(live), params.pci_classes, params.label_fields)
 
 
 def _tolerations(params: NfdLabelsParams) -> list[KubeObject]:
     return [
         {key: value for key, value in entry.items() if value is not None}
-        for entry in params.get("worker_tolerations") or []
+        for entry in params.worker_tolerations or []
     ]
 
 

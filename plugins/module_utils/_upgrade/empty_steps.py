@@ -37,9 +37,9 @@ def empty(work: Work, wave: t.Sequence[str]) -> None:
     if work.api.check_mode:
         return
     try:
-        if work.params["on_busy"] == impact.WAIT:
+        if work.params.on_busy == impact.WAIT:
             _wait_idle(work, wave)
-        elif work.params["on_busy"] == impact.DRAIN:
+        elif work.params.on_busy == impact.DRAIN:
             evict_gangs(work.api, work.seen, wave)
     except AcceleratorError:
         _reopen(work, wave)
@@ -51,7 +51,7 @@ def remarks(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Colle
     found = []
     for one in gangs.touched(seen.gangs, nodes):
         found.append(one.line)
-        if params["on_busy"] == impact.DRAIN:
+        if params.on_busy == impact.DRAIN:
             kept = gangs.kept(one.pods, api.list(_BUDGET, one.namespace))
             found += [f"{one.object_name} waits for its turn: {why}" for why in kept]
     return found

@@ -21,10 +21,10 @@ def check(api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan) -> N
     """
     nodes = {name(node): node for node in seen.snapshot["nodes"] if name(node) in plan.nodes}
     groups = images.needed(seen.targets, plan.wanted, nodes)
-    known = look_up(api, (one for group in groups for one in group), params["namespace"])
+    known = look_up(api, (one for group in groups for one in group), params.namespace)
     if gone := images.missing(groups, known):
         instead = images.others(gone, plan.wanted)
-        found = look_up(api, instead, params["namespace"])
+        found = look_up(api, instead, params.namespace)
         there = {one: branch for one, branch in instead.items() if found[one].verdict == THERE}
         raise images.refusal(groups, gone, there)
     if text := images.unknown(groups, known):

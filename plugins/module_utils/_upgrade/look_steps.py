@@ -68,7 +68,7 @@ class Seen:
 
 def queries(params: GpuDriverUpgradeParams) -> dict[str, Query]:
     """Return what a wave is judged by."""
-    namespace = params["namespace"]
+    namespace = params.namespace
     return {
         "policies": Query(known("ClusterPolicy")),
         "nodes": Query(known("Node"), labels=_GPU_NODES),
@@ -84,7 +84,7 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
 
     One list of all pods has those of the operator too.
     """
-    namespace = params["namespace"]
+    namespace = params.namespace
 
     def wanted(pod: KubeObject) -> KubeObject | None:
         is_operand = pod["metadata"]["namespace"] == namespace
@@ -92,7 +92,7 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
 
     pods = api.list(known("Pod"), keep=wanted)
     operands_pods = [pod for pod in pods if pod["metadata"]["namespace"] == namespace]
-    pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
+    pools = [t.cast(StackPool, one) for one in params.pools] or [_everything()]
     return _seen(
         {**_listed(api, params, ("streams", "pods")), "pods": operands_pods},
         pools,
@@ -169,7 +169,7 @@ class Work:
     def store(self, **changes: t.Any) -> None:
         """Write the state with these changes into the cluster."""
         self.state = self.state.at(**changes)
-        self.api.apply(self.state.manifest(self.params["namespace"]))
+        self.api.apply(self.state.manifest(self.params.namespace))
 
     def look(self) -> Seen:
         """Return the cluster as it is now."""

@@ -8,15 +8,14 @@ import datetime
 import math
 import re
 import typing as t
+from dataclasses import dataclass
 
 from .._catalogue import driver_branches
 from .._core import references
 from .._core.errors import InputError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import pool_label
-from .._frame.argspec import LockParams, WaitParams
 from .._frame.nested import near
-from .._machines.options import DrainParams
 
 RUN, PAUSE, RESUME, STATUS = "run", "pause", "resume", "status"
 _WAVE: t.Final = re.compile(r"(?P<number>[1-9]\d*)(?P<percent>%?)")
@@ -28,7 +27,8 @@ _ALL_THREE: t.Final = (
 )
 
 
-class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
+@dataclass(frozen=True)
+class GpuDriverUpgradeParams:
     """The options of gpu_driver_upgrade. node_timeout, grace, settle: seconds."""
 
     action: t.Literal["run", "pause", "resume", "status"]
@@ -53,6 +53,12 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     node_timeout: int
     grace: float | None
     settle: float
+    on_busy: t.Literal["fail", "drain", "wait"]
+    delete_emptydir: bool
+    force: bool
+    wait: bool
+    wait_timeout: int
+    lock_timeout: int
 
 
 def chosen(pools: t.Sequence[dict[str, t.Any]], only: t.Sequence[str]) -> list[dict[str, t.Any]]:
@@ -99,14 +105,14 @@ class Triple(t.NamedTuple):
 
 def wanted(params: GpuDriverUpgradeParams) -> Triple | None:
     """Return the driver that the options ask for, or None if they name none. Raise InputError."""
-    parts = Triple(params["repository"] or "", params["image"] or "", params["version"] or "")
+    parts = Triple(params.repository or "", params.image or "", params.version or "")
     for key, fault in references.faults(parts._asdict(), is_driver=True).items():
         raise InputError(
             "INPUT-IMAGE",
             f"{key}: {getattr(parts, key)!r} {fault}.",
             f"Correct gpu_driver_{key} (module option {key}).",
         )
-    if branch := params["branch"]:
+    if branch := params.branch:
         return _newest(str(branch), parts)
     if not any(parts):
         return None
@@ -139,24 +145,24 @@ def _newest(branch: str, parts: Triple) -> Triple:
 
 def check(params: GpuDriverUpgradeParams) -> None:
     """Raise InputError for options that cannot work."""
-    found = _WAVE.fullmatch(params["wave"])
+    found = _WAVE.fullmatch(params.wave)
     if not found or (found["percent"] and int(found["number"]) > 100):
         raise InputError(
             "UPGRADE-WAVE",
-            f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
+            f"wave: {params.wave!r} is neither a number of nodes nor a percentage.",
             "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
         )
-    window = Window.of(params["window"])
-    if params["window"] and (window is None or window.begin == window.end):
+    window = Window.of(params.window)
+    if params.window and (window is None or window.begin == window.end):
         what = "begins when it ends" if window else "is no time of day"
-        raise InputError("UPGRADE-WINDOW", window=repr(params["window"]), fault=what)
-    if params["node_timeout"] < 1:
+        raise InputError("UPGRADE-WINDOW", window=repr(params.window), fault=what)
+    if params.node_timeout < 1:
         raise InputError(
             "INPUT-VALUE",
-            f"node_timeout: {params['node_timeout']} s would fail each wave at once.",
+            f"node_timeout: {params.node_timeout} s would fail each wave at once.",
             "Set gpu_upgrade_node_timeout (module option node_timeout) to the seconds for one node.",
         )
-    if wrong := _wrong_in_job(params["probe"]):
+    if wrong := _wrong_in_job(params.probe):
         raise InputError("UPGRADE-JOB", fault=wrong)
 
 

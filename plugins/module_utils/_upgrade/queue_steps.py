@@ -36,7 +36,7 @@ def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collecti
 
     A task that does not wait cannot give a queue back, so it stops none.
     """
-    served = kinds(api) if params["queues"] != queues.LEAVE and api.wait_wanted else None
+    served = kinds(api) if params.queues != queues.LEAVE and api.wait_wanted else None
     if served is None:
         return []
     found = {
@@ -123,7 +123,7 @@ def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.C
             api.warn(f"ClusterQueue {name}: somebody set stopPolicy {policy} meanwhile, and it stays so.")
     rest = {name: one for name, one in state.queues.items() if name not in over}
     state = state.at(queues=rest)
-    api.apply(state.manifest(params["namespace"]))
+    api.apply(state.manifest(params.namespace))
     return state
 
 
@@ -143,7 +143,7 @@ def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorErro
     if api.check_mode:
         return
     try:
-        state = states.read(api.get(MAP, states.NAME, params["namespace"]))
+        state = states.read(api.get(MAP, states.NAME, params.namespace))
         if state is None or not is_abandoned(api, state):
             return
         names = sorted(state.queues)

@@ -44,8 +44,8 @@ class Queue:
 
     def wanted(self, params: GpuDriverUpgradeParams) -> str:
         """Return its stopPolicy during the upgrade, also where somebody else stopped it already."""
-        may_drain = params["on_busy"] == impact.DRAIN and not (self.elsewhere and params["queues"] is None)
-        return kueue.HOLD_AND_DRAIN if may_drain and params["queues"] in (None, DRAIN) else kueue.HOLD
+        may_drain = params.on_busy == impact.DRAIN and not (self.elsewhere and params.queues is None)
+        return kueue.HOLD_AND_DRAIN if may_drain and params.queues in (None, DRAIN) else kueue.HOLD
 
     def line(self, wanted: str, is_ours: bool) -> str:
         """Return one line for the plan. is_ours: a run of this upgrade stopped the queue."""
@@ -62,10 +62,10 @@ class Queue:
 
 def check(params: GpuDriverUpgradeParams) -> None:
     """Raise InputError if the queues are to be drained by a task that may not end pods."""
-    if params["queues"] == DRAIN and params["on_busy"] != impact.DRAIN:
+    if params.queues == DRAIN and params.on_busy != impact.DRAIN:
         raise InputError(
             CODE,
-            f"queues: drain ends the Workloads of the queues, and on_busy is {params['on_busy']}.",
+            f"queues: drain ends the Workloads of the queues, and on_busy is {params.on_busy}.",
             "Set gpu_on_busy: drain (module option on_busy) as well, which ends them, or "
             "gpu_upgrade_queues: hold "
             "(module option queues).",

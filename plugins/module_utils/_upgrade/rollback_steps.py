@@ -56,7 +56,7 @@ def roll_back(
         problem.facts["driver_upgrade"] = state.as_result()
         return problem
     state = state.at(phase=states.ROLLED_BACK, before={})
-    api.apply(state.manifest(params["namespace"]))
+    api.apply(state.manifest(params.namespace))
     add(exc, f"{nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again.")
     if kept:
         add(exc, f"These keep the new one, held by label {SKIP}=true: {', '.join(kept)}.")
@@ -100,7 +100,7 @@ def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> Non
     new = _with_new_driver(state, seen)
     more = [ending(pod) for gang in gangs.touched(seen.gangs, new) for pod in gang.pods]
     ends = tuple(dict.fromkeys([*endings(seen.pods, new, drain.ends_with_driver), *more]))
-    if ends and params["on_busy"] != DRAIN:
+    if ends and params.on_busy != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"
         impacts = [Impact(cause, driver.UPGRADE, tuple(new), ends, True)]
         problem = refusal(impacts, BUSY, "The rollback has not begun.")

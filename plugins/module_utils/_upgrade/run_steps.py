@@ -42,7 +42,7 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     if found is None:
         return []
     _refuse_kept(seen, plan.nodes, "Nothing was changed.")
-    if params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted):
+    if params.on_busy == impact.FAIL or (params.on_busy == impact.WAIT and not api.wait_wanted):
         busy = impact.refusal([found], BUSY)
         if closed := [node for node in plan.nodes if seen.drivers[node].is_closed]:
             busy.message += (
@@ -53,9 +53,10 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
     here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
-    if params["on_busy"] == impact.DRAIN and (problem := refusal(here, Rules.of(params), why)):
+    rules = Rules(params.on_busy, params.delete_emptydir, params.force)
+    if params.on_busy == impact.DRAIN and (problem := refusal(here, rules, why)):
         raise problem
-    api.warn(f"{found.line} (on_busy: {params['on_busy']}).")
+    api.warn(f"{found.line} (on_busy: {params.on_busy}).")
     return impact.as_result([found])
 
 
@@ -80,7 +81,7 @@ def begin(work: Work, found: State | None) -> None:
     before = {one.object_name: one.before(left.get(one.object_name)) for one in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
-        work.api.merge_patch(MAP, states.NAME, work.params["namespace"], body)
+        work.api.merge_patch(MAP, states.NAME, work.params.namespace, body)
     work.state = state
     work.store(
         phase=states.RUNNING,
@@ -142,7 +143,7 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
     left = upgrade_plan.impact(work.plan, work.seen.pods, coming, together)
     so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
     _refuse_kept(work.seen, coming, so_far)
-    if left is not None and work.params["on_busy"] == impact.FAIL:
+    if left is not None and work.params.on_busy == impact.FAIL:
         raise impact.refusal([left], BUSY, so_far)
 
 
@@ -171,7 +172,7 @@ def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     """Return the phase in which the run ends before its next wave, or an empty text if it goes on."""
     if not window_steps.may_begin(api, params):
         return states.WAITING
-    found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+    found = states.read(api.get(MAP, states.NAME, params.namespace))
     if found is not None and found.is_pausing:
         api.warn(PAUSED)
         return states.PAUSED
@@ -204,7 +205,7 @@ def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> Acceler
     """Return the failure of a wave, after its rollback."""
     late = [node for node in exc.facts.pop("late", []) if node in wave] or list(wave)
     passed = [node for node in wave if node not in late]
-    is_rolled_back = work.params["rollback"] and rollback_steps.is_possible(work.seen, work.state, late)
+    is_rolled_back = work.params.rollback and rollback_steps.is_possible(work.seen, work.state, late)
     work.store(
         phase=states.ROLLING_BACK if is_rolled_back else states.FAILED,
         failed=tuple(late),

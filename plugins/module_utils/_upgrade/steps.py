@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from .._core.errors import AcceleratorError, InputError
 from .._kube.client import Api
@@ -37,21 +38,21 @@ from .state import State
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
+    chosen.check(params.validation or {}, "gpu_upgrade_validation")
     queues.check(params)
-    check_pools(params["pools"])
-    params = {**params, "pools": options.chosen(params["pools"], params["only"])}
+    check_pools(params.pools)
+    params = replace(params, pools=options.chosen(params.pools, params.only))
     wanted = options.wanted(params)
-    found = states.read(api.get(MAP, states.NAME, params["namespace"]))
-    if params["action"] == options.PAUSE:
+    found = states.read(api.get(MAP, states.NAME, params.namespace))
+    if params.action == options.PAUSE:
         return {"driver_upgrade": _pause(api, params, found)}
-    if params["action"] == options.STATUS:
+    if params.action == options.STATUS:
         return {"driver_upgrade": _status(api, params, found, wanted)}
     if wanted is None:
-        if params["action"] != options.RESUME or found is None:
+        if params.action != options.RESUME or found is None:
             raise _nothing_named()
         wanted = found.wanted
-    if params["action"] == options.RESUME:
+    if params.action == options.RESUME:
         wanted = _resumed(api, found, wanted)
     try:
         return {"driver_upgrade": _run(api, params, found, wanted)}
@@ -98,7 +99,7 @@ def _marked(api: Api, params: GpuDriverUpgradeParams, found: State) -> State:
         # The run that upgrades holds the lease, and looks for this annotation.
         api.guard = Unguarded()
         body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
-        api.merge_patch(MAP, states.NAME, params["namespace"], body)
+        api.merge_patch(MAP, states.NAME, params.namespace, body)
     return found.at(is_pausing=True)
 
 
@@ -135,15 +136,15 @@ def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
 
 def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: State | None) -> Plan:
     before = found.left if found and found.wanted == wanted else ()
-    wishes = (wanted, params["wave"], params["canary"])
+    wishes = (wanted, params.wave, params.canary)
     return upgrade_plan.build(seen.targets, seen.drivers, seen.pools, wishes, seen.pods, before)
 
 
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
-    states.refuse_other(found, wanted, params["namespace"])
+    states.refuse_other(found, wanted, params.namespace)
     if found and found.phase == states.ROLLING_BACK:
         return _roll_back(api, params, found, wanted)
-    if found and found.is_paused and params["action"] != options.RESUME:
+    if found and found.is_paused and params.action != options.RESUME:
         api.warn(run_steps.PAUSED)
         found = queue_steps.give_back(api, params, found)
         return _status(api, params, found, wanted)
@@ -153,7 +154,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
     targets.refuse_outgrown(wanted, [seen.drivers[node].node for node in plan.nodes])
     for target in seen.targets:
         if set(target.nodes) & set(plan.nodes):
-            targets.refuse(target, params["adopt"])
+            targets.refuse(target, params.adopt)
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
     return _begin(api, params, seen, plan, found)
@@ -173,8 +174,8 @@ def _begin(
     for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
     ends = run_steps.ask(api, params, plan, seen)
-    if params["probe"]:
-        gate_steps.rehearse(api, params["probe"], seen.drivers[plan.nodes[0]].node)
+    if params.probe:
+        gate_steps.rehearse(api, params.probe, seen.drivers[plan.nodes[0]].node)
     if not api.check_mode:
         is_closed = window_steps.is_closed(params)
         if is_closed and found:
@@ -184,7 +185,7 @@ def _begin(
             return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
         if is_closed:
             # The task has waited for the window: other pods run now, and other runs may have worked.
-            found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+            found = states.read(api.get(MAP, states.NAME, params.namespace))
             return _run(api, params, found, plan.wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)

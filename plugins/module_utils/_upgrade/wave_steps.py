@@ -35,9 +35,9 @@ def rules(params: GpuDriverUpgradeParams, target: Target, size: int) -> dict[str
     parallel = int(target.rules.get("maxParallelUpgrades", 1))
     if parallel and parallel < size:
         found["maxParallelUpgrades"] = size
-    if params["wait_for"]:
-        found["waitForCompletion"] = {"podSelector": params["wait_for"]}
-    allowed = {"force": params["force"], "deleteEmptyDir": params["delete_emptydir"]}
+    if params.wait_for:
+        found["waitForCompletion"] = {"podSelector": params.wait_for}
+    allowed = {"force": params.force, "deleteEmptyDir": params.delete_emptydir}
     deletion = {key: True for key, is_allowed in allowed.items() if is_allowed}
     if deletion:
         found["podDeletion"] = deletion
@@ -170,14 +170,14 @@ def _watch(
     nodes: t.Sequence[str],
     object_name: str,
 ) -> Snapshot:
-    limit = float(params["node_timeout"] * len(nodes))
-    api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
+    limit = float(params.node_timeout * len(nodes))
+    api.deadline.grow(api.deadline.elapsed() + limit + params.wait_timeout)
     wave = wave_of(seen, wanted, nodes, limit)
-    judge = WaveJudge(wave, api.clock, params["grace"])
+    judge = WaveJudge(wave, api.clock, params.grace)
     try:
-        return api.wait(queries(params), judge, object_name, params["settle"])
+        return api.wait(queries(params), judge, object_name, params.settle)
     except NotReadyError as exc:
-        diagnose.find_cause(api, judge, exc, PODS, params["namespace"])
+        diagnose.find_cause(api, judge, exc, PODS, params.namespace)
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
         raise
 

@@ -17,16 +17,16 @@ _LOOK: t.Final = 30.0
 
 def is_closed(params: GpuDriverUpgradeParams) -> bool:
     """Return whether no wave may begin now."""
-    window = Window.of(params["window"])
+    window = Window.of(params.window)
     return window is not None and not window.is_open(datetime.datetime.now(datetime.UTC))
 
 
 def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
     """Return whether a wave may begin now; with outside_window wait, wait for the window."""
-    window = Window.of(params["window"])
+    window = Window.of(params.window)
     while window is not None and not window.is_open(now := datetime.datetime.now(datetime.UTC)):
         opens = window.opens(now)
-        if params["outside_window"] == "end" or not api.wait_wanted:
+        if params.outside_window == "end" or not api.wait_wanted:
             api.warn(f"No wave begins before {opens:%H:%M} UTC. The next run goes on.")
             return False
         api.progress(f"the window opens at {opens:%H:%M} UTC")
@@ -34,6 +34,6 @@ def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
             # Other runs may work meanwhile.
             api.guard.let_go()
         seconds = (opens - now).total_seconds()
-        api.deadline.grow(api.deadline.elapsed() + seconds + params["wait_timeout"])
+        api.deadline.grow(api.deadline.elapsed() + seconds + params.wait_timeout)
         api.deadline.sleep(min(_LOOK, seconds))
     return True
