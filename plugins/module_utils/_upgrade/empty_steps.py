@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
 from .._impact import impact
@@ -75,8 +75,8 @@ def _evict(api: Api, gang: Gang) -> None:
     snapshot = api.wait(
         queries, lambda seen: _judge_budgets(gang, seen), gang.object_name, on_timeout_code=KEPT
     )
-    if not _judge_budgets(gang, snapshot).is_ready:
-        raise _kept(gang, gangs.kept(gang.left(snapshot["pods"]), snapshot["budgets"]))
+    if not (verdict := _judge_budgets(gang, snapshot)).is_ready:
+        raise AcceleratorError(verdict.code, verdict.message, verdict.remedy, verdict.details)
     refused: dict[str, tuple[str, float]] = {}
 
     def due(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
@@ -89,8 +89,7 @@ def _evict(api: Api, gang: Gang) -> None:
         if not left or due(left):
             return ready()
         why = "; ".join(sorted({text for text, _when in refused.values() if text}))
-        message = f"{gang.object_name}: {number_of(len(left), 'pod')} of it still runs. {why}".rstrip()
-        return pending("Leaving", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+        return _pending(gang, left, f"{number_of(len(left), 'pod')} of it still runs{why and f': {why}'}")
 
     while left := gang.left(snapshot["pods"]):
         for pod in due(left):
@@ -100,28 +99,17 @@ def _evict(api: Api, gang: Gang) -> None:
         snapshot = api.wait(queries, judge, f"end of {gang.object_name}", on_timeout_code=KEPT)
 
 
-_REMEDY: t.Final = (
-    "Run `oc get pdb -A`, and raise the budget or end the job; or set gpu_on_busy: wait "
-    "(module option on_busy)."
-)
-
-
 def _judge_budgets(gang: Gang, snapshot: Snapshot) -> Readiness:
     left = gang.left(snapshot["pods"])
     why = gangs.kept(left, snapshot["budgets"])
     if not why:
         return ready()
-    message = (
-        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
-    )
-    return pending("Kept", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+    return _pending(gang, left, f"{'; '.join(why)}; none of its pods was evicted")
 
 
-def _kept(gang: Gang, why: t.Sequence[str]) -> AcceleratorError:
-    message = (
-        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
-    )
-    return AcceleratorError(KEPT, message, _REMEDY, list(why))
+def _pending(gang: Gang, left: t.Iterable[KubeObject], why: str) -> Readiness:
+    text = text_of(KEPT, gang=gang.object_name, why=why)
+    return pending("Kept", **text._asdict(), details=tuple(map(drain.name, left)))
 
 
 def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
-from .._core.readiness import FAILED, PENDING, Grace, Readiness, pending, ready, worst
+from .._core.readiness import FAILED, PENDING, Grace, Readiness, about_node, pending, ready, worst
 from .._nodes.node import is_cordoned
 from .._nodes.system import judge_update
 from .._stack import operands, stages
@@ -28,6 +29,7 @@ SLOW_GRACE: t.Final = 300.0
 BUSY: t.Final = "UPGRADE-BUSY"
 STUCK: t.Final = "UPGRADE-STUCK"
 WAITING: t.Final = "UPGRADE-NOT-STARTED"
+TEMPLATE: t.Final = "UPGRADE-TEMPLATE"
 RELABELLED: t.Final = "UPGRADE-RELABELLED"
 IN_USE: t.Final = "UPGRADE-IN-USE"
 # The controller looks every two minutes, so these have to last longer than that.
@@ -64,8 +66,9 @@ class WaveJudge(StackJudge):
         found = replace(worst(self.findings), details=one_line_each(late))
         if found.is_failed or self._clock() - self._started < self._wave.limit:
             return found
-        message = f"{found.message.removesuffix('.')}, after {round(self._wave.limit)} s for the wave."
-        return replace(found, verdict=FAILED, code="UPGRADE-SLOW", message=message)
+        trouble = found.message.removesuffix(".")
+        text = text_of("UPGRADE-SLOW", trouble=trouble, seconds=round(self._wave.limit))
+        return replace(found, verdict=FAILED, code=text.code, message=text.message)
 
 
 def judge(wave: Wave, snapshot: Snapshot) -> list[Finding]:
@@ -106,40 +109,27 @@ def judge_turn(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Sna
 
 def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snapshot) -> tuple[str, str, str]:
     """Return what is wrong, its code and its remedy."""
-    idle = driver.state in ("", node_driver.DONE)
+    node, state, image = driver.name, driver.state, driver.image or "no driver"
+    idle = state in ("", node_driver.DONE)
     if idle and driver.is_current and driver.is_blocked:
-        mark = f"{node_driver.REQUESTED}=true"
-        what = "its driver pod restarted without the upgrade controller, and pods with GPUs block it"
-        return (
-            what,
-            IN_USE,
-            f"Run `oc annotate node {driver.name} {mark}`: the operator empties the node "
-            "first, and pods with GPUs there end.",
-        )
-    if driver.state == node_driver.REQUIRED:
-        if why := slots.why_no_slot(target, snapshot["nodes"]):
-            remedy = (
-                "Make these nodes schedulable or repair them, or raise "
-                "gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}."
-            )
-            return f"waits at {driver.state}: {why}", STUCK, remedy
-        return f"waits at {driver.state} for the upgrade controller", WAITING, operands.OPERATOR_LOG
-    runs = f"runs {driver.image or 'no driver'}"
-    if driver.state == node_driver.DONE and not driver.is_current:
-        return f"says {driver.state}, but {runs}", RELABELLED, operands.OPERATOR_LOG
-    if idle:
-        what = f"{runs}, and the operator has not begun with {wanted.path}"
-        return what, WAITING, operands.OPERATOR_LOG
+        return about_node(IN_USE, node=node)
+    if state == node_driver.REQUIRED and (why := slots.why_no_slot(target, snapshot["nodes"])):
+        return about_node(STUCK, node=node, state=state, why=why)
+    if state == node_driver.DONE and not driver.is_current:
+        return about_node(RELABELLED, node=node, state=state, image=image)
+    if idle or state == node_driver.REQUIRED:
+        at = state or "no state of an upgrade"
+        return about_node(WAITING, node=node, state=at, image=image, driver=wanted.path)
     cordoned = ", cordoned" if is_cordoned(driver.node) else ""
-    return f"the driver upgrade is at {driver.state}{cordoned}", RUNNING, how_to_watch(driver.node)
+    return f"the driver upgrade is at {state}{cordoned}", RUNNING, how_to_watch(driver.node)
 
 
 def judge_template(
-    nodes: t.Collection[str], driver: Triple, code: str, snapshot: Snapshot, *, is_wanted: bool
+    nodes: t.Collection[str], driver: Triple, snapshot: Snapshot, *, is_wanted: bool
 ) -> Readiness:
     """Return ready once the driver DaemonSets that select these nodes ask for the driver, or no longer do.
 
-    code: of what is said until then. is_wanted: whether they are to ask for it.
+    is_wanted: whether they are to ask for it.
     """
     chosen = [node for node in snapshot["nodes"] if name(node) in nodes]
     late = [
@@ -150,8 +140,7 @@ def judge_template(
     ]
     if not late:
         return ready()
-    message = f"The operator has not brought the wanted driver to DaemonSet {late[0]} yet."
-    return pending("Template", message, code=code, remedy=operands.OPERATOR_LOG)
+    return pending("Template", **text_of(TEMPLATE, name=late[0])._asdict())
 
 
 def _images(daemonset: KubeObject) -> list[str]:

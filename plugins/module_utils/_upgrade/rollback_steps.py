@@ -16,7 +16,7 @@ from .._stack.pods import add
 from .._stack.upgrade import UPGRADE_FAILED as FAILED
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
-from .judge import BUSY, judge_template
+from .judge import BUSY, TEMPLATE, judge_template
 from .look_steps import Seen, look, look_at_drivers, queries
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Triple
@@ -122,8 +122,8 @@ def _target(
     wave_steps.release(api, [seen.drivers[node] for node in failed])
     # The controller still has to wait for the same pods, and may end the same ones.
     wave_steps.write_target(api, target, old, {})
-    judge = functools.partial(judge_template, failed, state.wanted, "UPGRADE-ROLLBACK", is_wanted=False)
-    api.wait(queries(params), judge, f"template of {target.object_name}", on_timeout_code="UPGRADE-ROLLBACK")
+    judge = functools.partial(judge_template, failed, state.wanted, is_wanted=False)
+    api.wait(queries(params), judge, f"template of {target.object_name}", on_timeout_code=TEMPLATE)
     wave_steps.go_on(api, look_at_drivers(api, params, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look_at_drivers(api, params, seen).drivers

@@ -50,7 +50,8 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
         return {"driver_upgrade": _status(api, params, found, wanted)}
     if wanted is None:
         if params.action != options.RESUME or found is None:
-            raise _nothing_named()
+            fault = "is missing: the task names no driver, and the cluster has no upgrade to resume"
+            raise InputError("UPGRADE-TRIPLE", option="version", fault=fault)
         wanted = found.wanted
     if params.action == options.RESUME:
         wanted = _resumed(api, found, wanted)
@@ -70,15 +71,6 @@ def _resumed(api: Api, found: State | None, wanted: Triple) -> Triple:
         "run it again without gpu_upgrade_action."
     )
     return found.wanted
-
-
-def _nothing_named() -> InputError:
-    return InputError(
-        "UPGRADE-TRIPLE",
-        "version: is missing: the task names no driver, and the cluster has no upgrade to resume.",
-        "Set gpu_driver_version, gpu_driver_repository and gpu_driver_image (module options version, "
-        "repository and image), or gpu_driver_branch (module option branch).",
-    )
 
 
 def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dict[str, t.Any]:

@@ -19,7 +19,7 @@ from .._stack import diagnose
 from .._stack.clusterpolicy.judge import PODS
 from .._stack.params import StackPool
 from . import node_driver, targets
-from .judge import WAITING, Wave, WaveJudge, judge_template
+from .judge import TEMPLATE, Wave, WaveJudge, judge_template
 from .look_steps import Seen, look_at_drivers, queries
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams, Triple
@@ -144,8 +144,8 @@ def wait(
     except NotReadyError as exc:
         if not (again := _failed_before(look_at_drivers(api, params, seen), seen, wanted, exc.facts["late"])):
             raise
-        judge = functools.partial(judge_template, again, wanted, WAITING, is_wanted=True)
-        api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=WAITING)
+        judge = functools.partial(judge_template, again, wanted, is_wanted=True)
+        api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE)
         go_on(api, look_at_drivers(api, params, seen), again)
         return _watch(api, params, seen, wanted, nodes, object_name)
 
