@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import datetime
+import email.utils
 import typing as t
 
 from .._catalogue.well_known import NVIDIA_PCI
+from .._core import conditions
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
@@ -17,6 +20,8 @@ from .params import Expectation, NfdLabelsParams
 
 # Fails only after the grace period: the operator reports Degraded during the rollout of its DaemonSet.
 PASSING: t.Final = ("NFD-DEGRADED",)
+# Times have whole seconds, and the clocks of two API servers differ a little.
+_DOUBT: t.Final = 3.0
 
 
 class Judge:
@@ -98,6 +103,32 @@ def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | Non
         ),
         None,
     )
+
+
+def held(snapshot: Snapshot, params: NfdLabelsParams, date: str) -> float:
+    """Return for how many seconds the instance and the labels have been as they are, or 0 if nobody knows.
+
+    date: the API server's time, as a header has it. managedFields say when the writer of a label last changed
+    one of its fields; of a label that is gone they say nothing.
+    """
+    since = [conditions.find(instance_of(snapshot, params), "Available").get("lastTransitionTime")]
+    since += [
+        _written(node, key)
+        for expectation in params.expect
+        for node in selected(snapshot["nodes"], expectation)
+        for key in (*expectation["labels"], *(expectation["node_selector"] or {}))
+    ]
+    if not date or not all(since):
+        return 0.0
+    last = max(datetime.datetime.fromisoformat(str(when)) for when in since)
+    return max(0.0, (email.utils.parsedate_to_datetime(date) - last).total_seconds() - _DOUBT)
+
+
+def _written(node: KubeObject, label: str) -> str:
+    entries = node["metadata"].get("managedFields") or []
+    fields = ((one, (one.get("fieldsV1") or {}).get("f:metadata") or {}) for one in entries)
+    own = (one for one, found in fields if f"f:{label}" in (found.get("f:labels") or {}))
+    return max((str(one.get("time") or "") for one in own), default="")
 
 
 def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObject]:

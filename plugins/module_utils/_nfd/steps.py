@@ -8,14 +8,15 @@ import typing as t
 from dataclasses import replace
 
 from .._core.errors import AcceleratorError, KindNotServedError, NotReadyError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, Snapshot
 from .._core.ownership import owned, selector
+from .._core.readiness import Readiness
 from .._frame.adopt_or_apply import refuse_conflicts
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import labels as node_labels
 from . import features as nfd_features, groups, instance, report, rules
-from .expectation import Judge, selected
+from .expectation import Judge, held, selected
 from .params import NfdLabelsParams
 
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
@@ -165,13 +166,17 @@ def _waited(
         }
     if selectors := report.selectors(params):
         queries["nodes"] = Query(NODE, labels=node_labels.common_selector(selectors))
+
+    # The server's time before it lists the nodes.
+    date = "" if api.changes else api.http.date
+
+    def asked(seen: Snapshot) -> Readiness:
+        snapshot = {"nodes": [], **seen}
+        verdict = judge(snapshot)
+        return replace(verdict, held=held(snapshot, params, date)) if verdict.is_ready else verdict
+
     try:
-        return {
-            "nodes": [],
-            **api.wait(
-                queries, lambda snapshot: judge({"nodes": [], **snapshot}), "node labels", params.settle
-            ),
-        }
+        return {"nodes": [], **api.wait(queries, asked, "node labels", params.settle)}
     except NotReadyError as exc:
         if exc.code in ("NFD-LABEL-MISSING", "NFD-TAINT"):
             exc.facts["met"] = judge.met
