@@ -18,6 +18,8 @@ from .params import NfdLabelsParams
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the Helm chart of upstream's NFD sets.
 UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
+# What `oc logs` reads of the operator.
+_LOG: t.Final = "-n openshift-nfd deployment/nfd-controller-manager"
 _TAKING: t.Final = taking("NodeFeatureDiscovery")
 
 
@@ -73,19 +75,11 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """
     name, config = live["metadata"]["name"], _config(params, live)
     if wants_taints(params) and not _enabled(live):
-        raise AcceleratorError(
-            "NFD-TAINTS",
-            name=name,
-        )
+        raise AcceleratorError("NFD-TAINTS", name=name)
     if config == _config_of(live):
         return {}
     if manager := other_manager(live):
-        raise AcceleratorError(
-            "NFD-MANAGED",
-            name=name,
-            manager=manager,
-            evidence=config.splitlines(),
-        )
+        raise AcceleratorError("NFD-MANAGED", name=name, manager=manager, evidence=config.splitlines())
     return {"spec": {"workerConfig": {"configData": config}}}
 
 
@@ -151,12 +145,7 @@ def is_available(instance: KubeObject) -> bool:
 def judge(instance: KubeObject | None, name: str) -> Readiness:
     """Return the state of the instance. It ignores the conditions' reasons: the operator misspells one."""
     if instance is None:
-        return pending(
-            "NoInstance",
-            f"NodeFeatureDiscovery {name} does not exist yet.",
-            code="NFD-NOTREADY",
-            remedy="Run `oc logs -n openshift-nfd deployment/nfd-controller-manager --tail=50`.",
-        )
+        return not_ready(f"NodeFeatureDiscovery {name}", "openshift-nfd", ": it does not exist")
     degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
         what = f"{degraded.get('reason', '')} {degraded.get('message', '')}".rstrip()
@@ -175,13 +164,13 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         return ready("Available")
     progress = conditions.find(instance, "Progressing")
     said = f": {progress['message']}" if progress.get("message") else ""
-    what = f"NodeFeatureDiscovery {name} is not Available yet{said}."
-    return pending(
-        "NotAvailable",
-        what,
-        code="NFD-NOTREADY",
-        remedy=f"Run `oc get pods -n {namespace}`, and read the log of the NFD operator.",
-    )
+    return not_ready(f"NodeFeatureDiscovery {name}", namespace, said)
+
+
+def not_ready(object_name: str, namespace: str, also: str = "", log: str = _LOG) -> Readiness:
+    """Return pending, with the log to read. also: what to say of the object."""
+    text = text_of("NFD-NOTREADY", object=object_name, also=also, namespace=namespace, log=log)
+    return pending("NotAvailable", **text._asdict())
 
 
 def upstream(deployments: t.Sequence[KubeObject]) -> KubeObject | None:
@@ -194,13 +183,9 @@ def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
     master = upstream(deployments)
     if conditions.is_true(master, "Available"):
         return ready("Available")
-    name = f"{master['metadata']['namespace']}/{master['metadata']['name']}" if master else "nfd-master"
-    return pending(
-        "NotAvailable",
-        f"Deployment {name} is not Available.",
-        code="NFD-NOTREADY",
-        remedy="Run `oc get pods -A`, and check the pods of nfd-master.",
-    )
+    place = master["metadata"] if master else {"namespace": "openshift-nfd", "name": "nfd-master"}
+    name, namespace = str(place["name"]), str(place["namespace"])
+    return not_ready(f"Deployment {namespace}/{name}", namespace, log=f"-n {namespace} deployment/{name}")
 
 
 def worker_tolerations(instance: KubeObject | None) -> list[dict[str, t.Any]]:
