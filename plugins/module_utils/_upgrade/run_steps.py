@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
 from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import number_of
+from .._frame.lease import Lease
 from .._impact import impact
 from .._kube.client import Api
 from .._nodes import drain
@@ -22,16 +24,17 @@ from . import (
     state as states,
     targets,
     wave_steps,
-    window_steps,
 )
 from .jobs import gangs
 from .judge import BUSY
 from .look_steps import MAP, Seen, Work
 from .node_driver import SKIP
-from .options import GpuDriverUpgradeParams
+from .options import GpuDriverUpgradeParams, Window
 from .plan import Plan
 from .state import State
 
+# Seconds between two looks at the time of day.
+_LOOK: t.Final = 30.0
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
 
 
@@ -99,7 +102,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
     api, params, plan = work.api, work.params, work.plan
     for number, planned in enumerate(plan.waves):
         wave = list(planned)
-        if number and window_steps.is_closed(params):
+        if number and is_closed(params):
             # Until the window opens the queues may give work away.
             queue_steps.give_back_all(work)
         if number and (phase := _stops(api, params)):
@@ -170,13 +173,37 @@ def _check_later(work: Work, number: int) -> None:
 
 def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     """Return the phase in which the run ends before its next wave, or an empty text if it goes on."""
-    if not window_steps.may_begin(api, params):
+    if not may_begin(api, params):
         return states.WAITING
     found = states.read(api.get(MAP, states.NAME, params.namespace))
     if found is not None and found.is_pausing:
         api.warn(PAUSED)
         return states.PAUSED
     return ""
+
+
+def is_closed(params: GpuDriverUpgradeParams) -> bool:
+    """Return whether no wave may begin now."""
+    window = Window.of(params.window)
+    return window is not None and not window.is_open(datetime.datetime.now(datetime.UTC))
+
+
+def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
+    """Return whether a wave may begin now; with outside_window wait, wait for the window."""
+    window = Window.of(params.window)
+    while window is not None and not window.is_open(now := datetime.datetime.now(datetime.UTC)):
+        opens = window.opens(now)
+        if params.outside_window == "end" or not api.wait_wanted:
+            api.warn(f"No wave begins before {opens:%H:%M} UTC. The next run goes on.")
+            return False
+        api.progress(f"the window opens at {opens:%H:%M} UTC")
+        if isinstance(api.guard, Lease):
+            # Other runs may work meanwhile.
+            api.guard.let_go()
+        seconds = (opens - now).total_seconds()
+        api.deadline.grow(api.deadline.elapsed() + seconds + params.wait_timeout)
+        api.deadline.sleep(min(_LOOK, seconds))
+    return True
 
 
 def finish(work: Work) -> None:

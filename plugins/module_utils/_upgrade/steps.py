@@ -8,15 +8,18 @@ import typing as t
 from dataclasses import replace
 
 from .._core.errors import AcceleratorError, InputError
+from .._core.objects import name
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
+from .._stack.drivers.image import THERE
+from .._stack.drivers.steps import look_up
 from .._workload import chosen
 from . import (
     empty_steps,
     gate_steps,
-    image_steps,
+    images,
     options,
     plan as upgrade_plan,
     queue_steps,
@@ -26,7 +29,6 @@ from . import (
     state as states,
     targets,
     wave_steps,
-    window_steps,
 )
 from .judge import judge
 from .look_steps import MAP, Seen, Work, look, result
@@ -156,7 +158,7 @@ def _begin(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Show what will happen and ask; then upgrade as soon as the window is open."""
-    image_steps.check(api, params, seen, plan)
+    _check_images(api, params, seen, plan)
     state = found or states.fresh(plan.wanted, None)
     queued = queue_steps.look(api, params, seen, plan.nodes)
     remarks = [
@@ -169,11 +171,11 @@ def _begin(
     if params.probe:
         gate_steps.rehearse(api, params.probe, seen.drivers[plan.nodes[0]].node)
     if not api.check_mode:
-        is_closed = window_steps.is_closed(params)
+        is_closed = run_steps.is_closed(params)
         if is_closed and found:
             # A run before has stopped queues, and they may give work away until the window opens.
             found = queue_steps.give_back(api, params, found)
-        if not window_steps.may_begin(api, params):
+        if not run_steps.may_begin(api, params):
             return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
         if is_closed:
             # The task has waited for the window: other pods run now, and other runs may have worked.
@@ -182,6 +184,23 @@ def _begin(
     work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
+
+
+def _check_images(api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan) -> None:
+    """Raise UPGRADE-IMAGE if a node of the plan would find no image; warn if nobody can tell.
+
+    A node whose object asks for the driver already needs no look-up.
+    """
+    nodes = {name(node): node for node in seen.snapshot["nodes"] if name(node) in plan.nodes}
+    groups = images.needed(seen.targets, plan.wanted, nodes)
+    answers = look_up(api, (one for group in groups for one in group), params.namespace)
+    if gone := images.missing(groups, answers):
+        instead = images.others(gone, plan.wanted)
+        found = look_up(api, instead, params.namespace)
+        there = {one: branch for one, branch in instead.items() if found[one].verdict == THERE}
+        raise images.refusal(groups, gone, there)
+    if text := images.unknown(groups, answers):
+        api.warn(text)
 
 
 def _roll_back(api: Api, params: GpuDriverUpgradeParams, found: State, wanted: Triple) -> dict[str, t.Any]:

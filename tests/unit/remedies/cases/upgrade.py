@@ -13,9 +13,9 @@ from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod
 from unit.upgrade.in_memory.controller import Operator
 from unit.upgrade.in_memory.kueue import budget
 from unit.upgrade.test_empty_steps import POOL, cluster as with_a_gang
-from unit.upgrade.test_image_steps import Registry
 from unit.upgrade.test_queue_steps import one_queue
 from unit.upgrade.test_rollback_steps import PROBE, Patient
+from unit.upgrade.test_steps_images import Registry
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_branches
 
