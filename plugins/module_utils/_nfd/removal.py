@@ -105,7 +105,8 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     going = [
         (of, one)
         for of, one in rules
-        if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)
+        if (one["metadata"]["name"] in names if is_partial else is_ours(one))
+        and _is_here(one, params.namespace)
     ]
     of_features, features = _features(api, [one for _kind, one in going], entries if is_partial else None)
     mine = [
@@ -119,7 +120,7 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     ours = [one for _kind, one in going if is_ours(one)]
     published = [
         (groups.OLDER_FEATURE, one)
-        for one in (_older_features(api, params, of_features) if entries or not is_partial else [])
+        for one in (_older_features(api, params.namespace, of_features) if entries or not is_partial else [])
         if _is_of(one, entries, is_partial)
     ]
     published += [(of_features, one) for one in mine]
@@ -131,8 +132,8 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     )
 
 
-def _older_features(api: Api, params: NfdLabelsParams, kind: Kind) -> list[KubeObject]:
-    place = {"namespace": params.namespace, "labels": selector(MANAGED_BY)}
+def _older_features(api: Api, namespace: str, kind: Kind) -> list[KubeObject]:
+    place = {"namespace": namespace, "labels": selector(MANAGED_BY)}
     return groups.older(api, kind, groups.OLDER_FEATURE, **place)
 
 
@@ -158,8 +159,8 @@ def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tu
         return groups.FEATURE, []
 
 
-def _is_here(rule: KubeObject, params: NfdLabelsParams) -> bool:
-    return rule["metadata"].get("namespace") in (None, params.namespace)
+def _is_here(rule: KubeObject, namespace: str) -> bool:
+    return rule["metadata"].get("namespace") in (None, namespace)
 
 
 def _is_of(feature: KubeObject, entries: set[str], is_partial: bool) -> bool:

@@ -10,16 +10,16 @@ from dataclasses import replace
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import FAILED, PENDING, Grace, Readiness, about_node, pending, ready, worst
-from .._nodes.node import is_cordoned
+from .._nodes.node import is_cordoned, is_ready
 from .._nodes.system import judge_update
-from .._stack import operands, stages
+from .._stack import operands, stages, upgrade
 from .._stack.clusterpolicy.judge import CHAIN, DOUBTFUL, PASSING
 from .._stack.clusterpolicy.node import judge_node
 from .._stack.judge import SLOW, StackJudge, one_line_each
 from .._stack.params import StackPool
 from .._stack.stages import Finding, on_node, placed
 from .._stack.upgrade import RUNNING, how_to_watch
-from . import node_driver, slots
+from . import node_driver
 from .node_driver import NodeDriver
 from .options import Triple
 from .targets import Target
@@ -34,6 +34,9 @@ RELABELLED: t.Final = "UPGRADE-RELABELLED"
 IN_USE: t.Final = "UPGRADE-IN-USE"
 # The controller looks every two minutes, so these have to last longer than that.
 _PATIENT: t.Final = (STUCK, WAITING, RELABELLED, IN_USE, "GPU-DRV-OUTDATED")
+# States of a node that takes no slot, and the operator's own maxUnavailable.
+_IDLE: t.Final = ("", "upgrade-done", "upgrade-required")
+_UNAVAILABLE: t.Final = "25%"
 
 
 class Wave(t.NamedTuple):
@@ -113,7 +116,7 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
     idle = state in ("", node_driver.DONE)
     if idle and driver.is_current and driver.is_blocked:
         return about_node(IN_USE, node=node)
-    if state == node_driver.REQUIRED and (why := slots.why_no_slot(target, snapshot["nodes"])):
+    if state == node_driver.REQUIRED and (why := why_no_slot(target, snapshot["nodes"])):
         return about_node(STUCK, node=node, state=state, why=why)
     if state == node_driver.DONE and not driver.is_current:
         return about_node(RELABELLED, node=node, state=state, image=image)
@@ -122,6 +125,29 @@ def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snap
         return about_node(WAITING, node=node, state=at, image=image, driver=wanted.path)
     cordoned = ", cordoned" if is_cordoned(driver.node) else ""
     return f"the driver upgrade is at {state}{cordoned}", RUNNING, how_to_watch(driver.node)
+
+
+def why_no_slot(target: Target, nodes: t.Iterable[KubeObject]) -> str:
+    """Return why the controller begins with no further node, or an empty text if it may begin.
+
+    The controller counts running upgrades against maxParallelUpgrades, where 0 is no limit, and every node
+    that is cordoned or not Ready against maxUnavailable.
+    """
+    ours = [node for node in nodes if name(node) in target.nodes]
+    away = [name(node) for node in ours if is_cordoned(node) or not is_ready(node)]
+    running = [name(node) for node in ours if upgrade.state(node) not in _IDLE]
+    allowed = upgrade.scaled(target.rules.get("maxUnavailable", _UNAVAILABLE), len(ours))
+    parallel = int(target.rules.get("maxParallelUpgrades", 1))
+    if len(away) >= allowed and not set(away) & set(running):
+        shown = ", ".join(away[:5]) + (f" and {len(away) - 5} more" if len(away) > 5 else "")
+        return (
+            f"maxUnavailable allows {allowed} of {number_of(len(ours), 'node')} to be away, and {shown} "
+            f"{'is' if len(away) == 1 else 'are'} cordoned or not Ready"
+        )
+    failed = [name(node) for node in ours if upgrade.state(node) == "upgrade-failed"]
+    if parallel and len(running) >= parallel and len(failed) >= parallel:
+        return f"maxParallelUpgrades is {parallel}, and the upgrade of {', '.join(failed[:5])} failed"
+    return ""
 
 
 def judge_template(

@@ -104,7 +104,7 @@ def _record(work: Work, queue: Queue) -> dict[str, t.Any]:
     }
 
 
-def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.Collection[str] = ()) -> State:
+def give_back(api: Api, namespace: str, state: State, pools: t.Collection[str] = ()) -> State:
     """Give the queues their stopPolicy back, but those that one of these pools needs; return the state then.
 
     A queue whose stopPolicy somebody changed meanwhile stays as it is.
@@ -123,31 +123,33 @@ def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.C
             api.warn(f"ClusterQueue {name}: somebody set stopPolicy {policy} meanwhile, and it stays so.")
     rest = {name: one for name, one in state.queues.items() if name not in over}
     state = state.at(queues=rest)
-    api.apply(state.manifest(params.namespace))
+    api.apply(state.manifest(namespace))
     return state
 
 
 def after_wave(work: Work, number: int) -> None:
     """Give the queues back that no later wave needs. number: of the wave that is over."""
     later = [node for wave in work.plan.waves[number + 1 :] for node in wave]
-    work.state = give_back(work.api, work.params, work.state, {work.plan.pools[node] for node in later})
+    work.state = give_back(
+        work.api, work.params.namespace, work.state, {work.plan.pools[node] for node in later}
+    )
 
 
 def give_back_all(work: Work) -> None:
     """Give every queue back that this upgrade stopped."""
-    work.state = give_back(work.api, work.params, work.state)
+    work.state = give_back(work.api, work.params.namespace, work.state)
 
 
-def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorError) -> None:
+def after_failure(api: Api, namespace: str, exc: AcceleratorError) -> None:
     """Give every queue back that this run or one that is over stopped; if that fails too, name the queues."""
     if api.check_mode:
         return
     try:
-        state = states.read(api.get(MAP, states.NAME, params.namespace))
+        state = states.read(api.get(MAP, states.NAME, namespace))
         if state is None or not is_abandoned(api, state):
             return
         names = sorted(state.queues)
-        give_back(api, params, state)
+        give_back(api, namespace, state)
     except AcceleratorError:
         add(exc, "ClusterQueues may still be stopped: the next run gives their stopPolicy back.")
         return

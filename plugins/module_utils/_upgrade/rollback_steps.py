@@ -82,7 +82,7 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
         old = _old(state, target)
         if failed and old:
             kept += _target(api, params, state, seen, target, failed, old)
-    now = look_at_drivers(api, params, seen)
+    now = look_at_drivers(api, params.namespace, seen)
     wave_steps.restore(api, now, state.before)
     wave_steps.reopen(api, now.drivers.values())
     return kept
@@ -123,10 +123,10 @@ def _target(
     # The controller still has to wait for the same pods, and may end the same ones.
     wave_steps.write_target(api, target, old, {})
     judge = functools.partial(judge_template, failed, state.wanted, is_wanted=False)
-    api.wait(queries(params), judge, f"template of {target.object_name}", on_timeout_code=TEMPLATE)
-    wave_steps.go_on(api, look_at_drivers(api, params, seen), failed)
+    api.wait(queries(params.namespace), judge, f"template of {target.object_name}", on_timeout_code=TEMPLATE)
+    wave_steps.go_on(api, look_at_drivers(api, params.namespace, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
-    now = look_at_drivers(api, params, seen).drivers
+    now = look_at_drivers(api, params.namespace, seen).drivers
     here = [now[one.name] for one in others if one.name in now]
     wave_steps.release(api, [one for one in here if one.is_current])
     return [one.name for one in here if not one.is_current]

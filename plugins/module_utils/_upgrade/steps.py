@@ -60,7 +60,7 @@ def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     try:
         return {"driver_upgrade": _run(api, params, found, wanted)}
     except AcceleratorError as exc:
-        queue_steps.after_failure(api, params, exc)
+        queue_steps.after_failure(api, params.namespace, exc)
         raise
 
 
@@ -82,18 +82,18 @@ def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dic
         found = found or _none(Triple("", "", ""))
     else:
         if queue_steps.is_abandoned(api, found):
-            found = queue_steps.give_back(api, params, found)
-        found = _marked(api, params, found)
+            found = queue_steps.give_back(api, params.namespace, found)
+        found = _marked(api, params.namespace, found)
     return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
 
 
-def _marked(api: Api, params: GpuDriverUpgradeParams, found: State) -> State:
+def _marked(api: Api, namespace: str, found: State) -> State:
     """Write the annotation that the run which upgrades looks for, unless it is there."""
     if not found.is_pausing:
         # The run that upgrades holds the lease, and looks for this annotation.
         api.guard = Unguarded()
         body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
-        api.merge_patch(MAP, states.NAME, params.namespace, body)
+        api.merge_patch(MAP, states.NAME, namespace, body)
     return found.at(is_pausing=True)
 
 
@@ -140,7 +140,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
         return _roll_back(api, params, found, wanted)
     if found and found.is_paused and params.action != options.RESUME:
         api.warn(run_steps.PAUSED)
-        found = queue_steps.give_back(api, params, found)
+        found = queue_steps.give_back(api, params.namespace, found)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
@@ -158,7 +158,7 @@ def _begin(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Show what will happen and ask; then upgrade as soon as the window is open."""
-    _check_images(api, params, seen, plan)
+    _check_images(api, params.namespace, seen, plan)
     state = found or states.fresh(plan.wanted, None)
     queued = queue_steps.look(api, params, seen, plan.nodes)
     remarks = [
@@ -174,7 +174,7 @@ def _begin(
         is_closed = run_steps.is_closed(params)
         if is_closed and found:
             # A run before has stopped queues, and they may give work away until the window opens.
-            found = queue_steps.give_back(api, params, found)
+            found = queue_steps.give_back(api, params.namespace, found)
         if not run_steps.may_begin(api, params):
             return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
         if is_closed:
@@ -186,17 +186,17 @@ def _begin(
     return run_steps.upgrade(work)
 
 
-def _check_images(api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan) -> None:
+def _check_images(api: Api, namespace: str, seen: Seen, plan: Plan) -> None:
     """Raise UPGRADE-IMAGE if a node of the plan would find no image; warn if nobody can tell.
 
     A node whose object asks for the driver already needs no look-up.
     """
     nodes = {name(node): node for node in seen.snapshot["nodes"] if name(node) in plan.nodes}
     groups = images.needed(seen.targets, plan.wanted, nodes)
-    answers = look_up(api, (one for group in groups for one in group), params.namespace)
+    answers = look_up(api, (one for group in groups for one in group), namespace)
     if gone := images.missing(groups, answers):
         instead = images.others(gone, plan.wanted)
-        found = look_up(api, instead, params.namespace)
+        found = look_up(api, instead, namespace)
         there = {one: branch for one, branch in instead.items() if found[one].verdict == THERE}
         raise images.refusal(groups, gone, there)
     if text := images.unknown(groups, answers):

@@ -142,11 +142,17 @@ def wait(
     try:
         return _watch(api, params, seen, wanted, nodes, object_name)
     except NotReadyError as exc:
-        if not (again := _failed_before(look_at_drivers(api, params, seen), seen, wanted, exc.facts["late"])):
+        if not (
+            again := _failed_before(
+                look_at_drivers(api, params.namespace, seen), seen, wanted, exc.facts["late"]
+            )
+        ):
             raise
         judge = functools.partial(judge_template, again, wanted, is_wanted=True)
-        api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE)
-        go_on(api, look_at_drivers(api, params, seen), again)
+        api.wait(
+            queries(params.namespace), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE
+        )
+        go_on(api, look_at_drivers(api, params.namespace, seen), again)
         return _watch(api, params, seen, wanted, nodes, object_name)
 
 
@@ -175,7 +181,7 @@ def _watch(
     wave = wave_of(seen, wanted, nodes, limit)
     judge = WaveJudge(wave, api.clock, params.grace)
     try:
-        return api.wait(queries(params), judge, object_name, params.settle)
+        return api.wait(queries(params.namespace), judge, object_name, params.settle)
     except NotReadyError as exc:
         diagnose.find_cause(api, judge, exc, PODS, params.namespace)
         exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
