@@ -118,10 +118,12 @@ def held(snapshot: Snapshot, params: NfdLabelsParams, date: str) -> float:
         for node in selected(snapshot["nodes"], expectation)
         for key in (*expectation["labels"], *(expectation["node_selector"] or {}))
     ]
-    if not date or not all(since):
+    try:
+        last = max(datetime.datetime.fromisoformat(str(when)) for when in since)
+        return max(0.0, (email.utils.parsedate_to_datetime(date) - last).total_seconds() - _DOUBT)
+    except (TypeError, ValueError):
+        # A time is missing, or is none.
         return 0.0
-    last = max(datetime.datetime.fromisoformat(str(when)) for when in since)
-    return max(0.0, (email.utils.parsedate_to_datetime(date) - last).total_seconds() - _DOUBT)
 
 
 def _written(node: KubeObject, label: str) -> str:

@@ -142,17 +142,13 @@ def wait(
     try:
         return _watch(api, params, seen, wanted, nodes, object_name)
     except NotReadyError as exc:
-        if not (
-            again := _failed_before(
-                look_at_drivers(api, params.namespace, seen), seen, wanted, exc.facts["late"]
-            )
-        ):
+        namespace = params.namespace
+        now = look_at_drivers(api, namespace, seen)
+        if not (again := _failed_before(now, seen, wanted, exc.facts["late"])):
             raise
         judge = functools.partial(judge_template, again, wanted, is_wanted=True)
-        api.wait(
-            queries(params.namespace), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE
-        )
-        go_on(api, look_at_drivers(api, params.namespace, seen), again)
+        api.wait(queries(namespace), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE)
+        go_on(api, look_at_drivers(api, namespace, seen), again)
         return _watch(api, params, seen, wanted, nodes, object_name)
 
 
