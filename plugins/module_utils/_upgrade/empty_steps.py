@@ -49,11 +49,11 @@ def empty(work: Work, wave: t.Sequence[str]) -> None:
 def remarks(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collection[str]) -> list[str]:
     """Return what the plan says about gangs: their pods and nodes, and the budgets that keep them now."""
     found = []
-    for one in gangs.touched(seen.gangs, nodes):
-        found.append(one.line)
+    for gang in gangs.touched(seen.gangs, nodes):
+        found.append(gang.line)
         if params.on_busy == impact.DRAIN:
-            kept = gangs.kept(one.pods, api.list(_BUDGET, one.namespace))
-            found += [f"{one.object_name} waits for its turn: {why}" for why in kept]
+            kept = gangs.kept(gang.pods, api.list(_BUDGET, gang.namespace))
+            found += [f"{gang.object_name} waits for its turn: {why}" for why in kept]
     return found
 
 
@@ -65,8 +65,8 @@ def evict_gangs(api: Api, seen: Seen, nodes: t.Collection[str]) -> None:
     found = gangs.touched(seen.gangs, nodes)
     if found:
         wave_steps.close(api, [seen.drivers[node] for node in nodes if node in seen.drivers])
-    for one in found:
-        _evict(api, one)
+    for gang in found:
+        _evict(api, gang)
 
 
 def _evict(api: Api, gang: Gang) -> None:
@@ -119,9 +119,9 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
     def left(snapshot: Snapshot) -> impact.Impact | None:
         pods = {gangs.uid(pod): pod for found in snapshot.values() for pod in found}
         still = [
-            Gang(one.kind, one.namespace, one.name, tuple(members))
-            for one in together
-            if (members := one.left(pods.values()))
+            Gang(gang.kind, gang.namespace, gang.name, tuple(members))
+            for gang in together
+            if (members := gang.left(pods.values()))
         ]
         return upgrade_plan.impact(work.plan, pods.values(), wave, still)
 
@@ -136,7 +136,7 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
         return
     wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
     queries = drain.pod_queries(wave)
-    queries |= {f"gangs in {one.namespace}": Query(_POD, one.namespace) for one in together}
+    queries |= {f"gangs in {gang.namespace}": Query(_POD, gang.namespace) for gang in together}
     object_name = f"end of pods with GPUs on {', '.join(wave)}"
     work.api.wait(queries, judge, object_name, on_timeout_code=BUSY)
 

@@ -31,7 +31,7 @@ _REMEDY: t.Final = (
 
 def is_possible(seen: Seen, state: State, nodes: t.Collection[str]) -> bool:
     """Return whether an object of these nodes had another driver before the upgrade."""
-    return any(_old(state, one) for one in seen.targets if set(nodes) & set(one.nodes))
+    return any(_old(state, target) for target in seen.targets if set(nodes) & set(target.nodes))
 
 
 def _old(state: State, target: Target) -> Triple | None:
@@ -127,6 +127,6 @@ def _target(
     wave_steps.go_on(api, look_at_drivers(api, params.namespace, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
     now = look_at_drivers(api, params.namespace, seen).drivers
-    here = [now[one.name] for one in others if one.name in now]
-    wave_steps.release(api, [one for one in here if one.is_current])
-    return [one.name for one in here if not one.is_current]
+    here = [now[other.name] for other in others if other.name in now]
+    wave_steps.release(api, [other for other in here if other.is_current])
+    return [other.name for other in here if not other.is_current]

@@ -69,7 +69,7 @@ def _refuse_kept(seen: Seen, nodes: t.Collection[str], so_far: str) -> None:
         here = [
             pod for pod in seen.pods if drain.node_of(pod) in nodes and drain.node_of(pod) in target.nodes
         ]
-        lasting = [one for one in impact.stuck(here, target.rules) if one.is_lasting]
+        lasting = [pod for pod in impact.stuck(here, target.rules) if pod.is_lasting]
         if problem := impact.refuse_kept(lasting, impact.FAIL, so_far):
             raise problem
 
@@ -81,7 +81,7 @@ def begin(work: Work, found: State | None) -> None:
     state = found if found is not None and resumes else states.fresh(wanted, found)
     # A failed upgrade to another driver has left its upgradePolicy.
     left = found.before if found is not None and found.phase == states.FAILED else {}
-    before = {one.object_name: one.before(left.get(one.object_name)) for one in work.seen.targets}
+    before = {target.object_name: target.before(left.get(target.object_name)) for target in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
         work.api.merge_patch(MAP, states.NAME, work.params.namespace, body)
@@ -210,15 +210,15 @@ def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and hold only nodes back that have an older driver."""
     seen, state = work.look_at_drivers(), work.state
     wave_steps.restore(work.api, seen, state.before)
-    others = [seen.drivers[one] for one in work.plan.outside if one in seen.drivers]
-    wave_steps.release(work.api, [one for one in (*seen.chosen, *others) if one.is_free])
+    others = [seen.drivers[node] for node in work.plan.outside if node in seen.drivers]
+    wave_steps.release(work.api, [driver for driver in (*seen.chosen, *others) if driver.is_free])
     wave_steps.reopen(work.api, seen.chosen)
-    if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
+    if held := sorted(driver.name for driver in seen.chosen if driver.is_held and not driver.is_free):
         work.api.warn(
             f"{', '.join(held)}: label {SKIP}=true stays, since the operator's object asks for another "
             "driver. Without the label the operator would end the pods with GPUs there."
         )
-    if outside := [one for one in others if one.is_held and not one.is_free]:
+    if outside := [driver for driver in others if driver.is_held and not driver.is_free]:
         work.api.warn(
             f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()
