@@ -163,7 +163,8 @@ options:
   settle:
     description:
       - For how many seconds the labels must stay before the task succeeds. A restart of C(nfd-master) drops
-        labels for a moment.
+        labels for a moment. A task that changes nothing does not wait if managedFields of the nodes show that
+        the labels have been there for longer.
     type: float
     default: 1
   grace:

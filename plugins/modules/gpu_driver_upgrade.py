@@ -233,16 +233,23 @@ waited:
   sample: 402.2
 """
 
+import typing as t
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import OPTION as ADOPT
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     LOCK,
     WAIT,
     ArgumentSpec,
+    read,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import DRAIN
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.steps import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.options import (
+    GpuDriverUpgradeParams,
+)
 
 SPEC = ArgumentSpec(
     options={
@@ -270,6 +277,10 @@ SPEC = ArgumentSpec(
         "settle": {"type": "float", "default": 5},
     },
 ).merge(DRAIN, AUTH, LOCK, WAIT)
+
+
+def ensure(api: Api, params: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    return steps.ensure(api, read(GpuDriverUpgradeParams, params))
 
 
 def main() -> None:

@@ -187,6 +187,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     STATE,
     WAIT,
     ArgumentSpec,
+    read,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
@@ -199,11 +200,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, LOCK, STATE, WAIT)
 
 
-def ensure(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
-    nfd_steps.check(params)
-    return {
-        "nfd": removal.absent(api, params) if params["state"] == "absent" else nfd_steps.present(api, params)
-    }
+def ensure(api: Api, params: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    found = read(NfdLabelsParams, params)
+    nfd_steps.check(found)
+    return {"nfd": removal.absent(api, found) if found.state == "absent" else nfd_steps.present(api, found)}
 
 
 def main() -> None:

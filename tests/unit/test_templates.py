@@ -286,17 +286,6 @@ def test_the_validation_knows_that_earlier_steps_bring_nodes_or_devices(step: st
     assert all(one["foreseen"] for one in of_playbook("gpu_validation_pools", **given))
 
 
-@pytest.mark.parametrize(
-    ("changed", "seconds"),
-    [(None, 1), ((), 0), (("gpu_node_pool_result",), 1), (("gpu_operators_result",), 1)],
-)
-def test_labels_settle_unless_the_run_has_changed_nothing(changed: t.Any, seconds: int) -> None:
-    """A run without the role of the machines does not know whether nodes have just come."""
-    names = () if changed is None else ("gpu_node_pool_result", "gpu_operators_result", "node_tuning_result")
-    results = {name: {"changed": name in changed} for name in names}
-    assert float(of_playbook("node_feature_discovery_settle", **results)) == seconds
-
-
 def test_a_run_in_which_all_is_ready_names_nothing() -> None:
     results = {key: {"changed": False} for key in WITHOUT if key != "gpu_plan_result"}
     given = {**results, "gpu_plan_result": WITHOUT["gpu_plan_result"]}

@@ -30,6 +30,7 @@ class Readiness:
     code: the error code if the verdict is C(failed), or if the wait times out (docs/errors.md).
     remedy: one command or one setting.
     details: one line for each node, machine or operand; they become the evidence of an error.
+    held: seconds for which the objects have been as they are, if they tell.
     """
 
     verdict: str
@@ -38,6 +39,7 @@ class Readiness:
     code: str = ""
     remedy: str = ""
     details: tuple[str, ...] = field(default=())
+    held: float = field(default=0.0, kw_only=True)
 
     @property
     def is_ready(self) -> bool:

@@ -4,11 +4,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
+if t.TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Options = t.Mapping[str, t.Any]
+Read = t.TypeVar("Read", bound="DataclassInstance")
 
 
 class ArgumentSpec(t.NamedTuple):
@@ -42,6 +47,11 @@ class ArgumentSpec(t.NamedTuple):
             for key, value in self._asdict().items()
             if key != "options"
         }
+
+
+def read(typed: type[Read], params: t.Mapping[str, t.Any]) -> Read:
+    """Return a module's parameters as a dataclass, which has no field for those of the connection."""
+    return typed(**{field.name: params[field.name] for field in dataclasses.fields(typed)})
 
 
 AUTH: t.Final = ArgumentSpec(options=AUTH_ARG_SPEC)

@@ -69,6 +69,8 @@ class Http:
         self.deadline = deadline
         self.limits = limits
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
+        # The server's time at its last answer, as the header Date has it.
+        self.date = ""
         self.progress = progress
         self.trouble = Trouble(deadline.clock, limits)
         self.patience = Patience(limits, contacts or AllMet(), lambda: self.connection.host)
@@ -155,6 +157,7 @@ class Http:
         until = self.deadline.clock() + most
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
         answer = kube_answer.read(raw, lambda: until - self.deadline.clock())
+        self.date = str(raw.headers.get("Date", ""))
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
             raise self.not_kubernetes(method, target, answer)
         return answer

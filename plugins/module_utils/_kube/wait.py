@@ -132,7 +132,7 @@ class Waiting:
             self._ready_since = None
             return False
         if self._ready_since is None:
-            self._ready_since = self._deadline.clock()
+            self._ready_since = self._deadline.clock() - verdict.held
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:

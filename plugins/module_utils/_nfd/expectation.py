@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import datetime
+import email.utils
 import typing as t
 
 from .._catalogue.well_known import NVIDIA_PCI
+from .._core import conditions
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
@@ -17,6 +20,8 @@ from .params import Expectation, NfdLabelsParams
 
 # Fails only after the grace period: the operator reports Degraded during the rollout of its DaemonSet.
 PASSING: t.Final = ("NFD-DEGRADED",)
+# Times have whole seconds, and the clocks of two API servers differ a little.
+_DOUBT: t.Final = 3.0
 
 
 class Judge:
@@ -30,8 +35,8 @@ class Judge:
     def __init__(self, params: NfdLabelsParams, clock: t.Callable[[], float]) -> None:
         self._params = params
         self._clock = clock
-        self._patience = Grace(clock, params["grace"], PASSING)
-        self._labels = Grace(clock, params["grace"], ("NFD-LABEL-MISSING",))
+        self._patience = Grace(clock, params.grace, PASSING)
+        self._labels = Grace(clock, params.grace, ("NFD-LABEL-MISSING",))
         self._met: set[tuple[str, str]] = set()
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []
@@ -50,7 +55,7 @@ class Judge:
         """Note which labels disappear and come back during the wait, and for how long."""
         now = self._clock()
         self.missing, self.met = {}, []
-        for expectation in self._params["expect"]:
+        for expectation in self._params.expect:
             nodes = selected(snapshot["nodes"], expectation)
             self.met.append(not any(unmet_keys(node, expectation["labels"]) for node in nodes))
             for node in nodes:
@@ -75,21 +80,21 @@ class Judge:
 
 def judge(snapshot: Snapshot, params: NfdLabelsParams) -> list[Readiness]:
     """Return the state of the instance, then of every expectation that is not met."""
-    name = params["name"]
+    name = params.name
     if "upstream" in snapshot:
         instance = None
         parts = [nfd_instance.judge_upstream(snapshot["upstream"])]
     else:
         instance = instance_of(snapshot, params)
         parts = [nfd_instance.judge(instance, name)]
-    for expectation in params["expect"]:
+    for expectation in params.expect:
         parts += _judge_expectation(snapshot["nodes"], expectation, nfd_instance.worker_tolerations(instance))
     return parts
 
 
 def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | None:
     """Return the instance that the parameters name, or None."""
-    place = (params["name"], params["namespace"])
+    place = (params.name, params.namespace)
     return next(
         (
             one
@@ -100,11 +105,39 @@ def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | Non
     )
 
 
+def held(snapshot: Snapshot, params: NfdLabelsParams, date: str) -> float:
+    """Return for how many seconds the instance and the labels have been as they are, or 0 if nobody knows.
+
+    date: the API server's time, as a header has it. managedFields say when the writer of a label last changed
+    one of its fields; of a label that is gone they say nothing.
+    """
+    since = [conditions.find(instance_of(snapshot, params), "Available").get("lastTransitionTime")]
+    since += [
+        _written(node, key)
+        for expectation in params.expect
+        for node in selected(snapshot["nodes"], expectation)
+        for key in (*expectation["labels"], *(expectation["node_selector"] or {}))
+    ]
+    try:
+        last = max(datetime.datetime.fromisoformat(str(when)) for when in since)
+        return max(0.0, (email.utils.parsedate_to_datetime(date) - last).total_seconds() - _DOUBT)
+    except (TypeError, ValueError):
+        # A time is missing, or is none.
+        return 0.0
+
+
+def _written(node: KubeObject, label: str) -> str:
+    entries = node["metadata"].get("managedFields") or []
+    fields = ((one, (one.get("fieldsV1") or {}).get("f:metadata") or {}) for one in entries)
+    own = (one for one, found in fields if f"f:{label}" in (found.get("f:labels") or {}))
+    return max((str(one.get("time") or "") for one in own), default="")
+
+
 def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObject]:
     """Return the nodes that `expect` selects, sorted by name."""
     found = {
         node["metadata"]["name"]: node
-        for expectation in params["expect"]
+        for expectation in params.expect
         for node in selected(snapshot["nodes"], expectation)
     }
     return [found[name] for name in sorted(found)]

@@ -18,6 +18,8 @@ from .params import NfdLabelsParams
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the Helm chart of upstream's NFD sets.
 UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
+# What `oc logs` reads of the operator.
+_LOG: t.Final = "-n openshift-nfd deployment/nfd-controller-manager"
 _TAKING: t.Final = taking("NodeFeatureDiscovery")
 
 
@@ -38,12 +40,12 @@ def build(params: NfdLabelsParams, live: KubeObject | None) -> KubeObject:
     operand.image stays unset: a pinned image would be outdated after the next update.
     """
     operand: dict[str, t.Any] = {"servicePort": 12000}
-    if params.get("worker_tolerations"):
+    if params.worker_tolerations:
         operand["workerTolerations"] = _tolerations(params)
     taints = {"enableTaints": True} if wants_taints(params) or _enabled(live) else {}
     return _manifest(
-        params["name"],
-        params["namespace"],
+        params.name,
+        params.namespace,
         {"operand": operand, "workerConfig": {"configData": _config(params, live)}, **taints},
     )
 
@@ -56,7 +58,7 @@ def without_config(manifest: KubeObject) -> KubeObject:
 
 def adopted(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """Return the manifest with the fields to take over from the manager of the instance."""
-    config = with_fields(_config(params, live), params["label_fields"])
+    config = with_fields(_config(params, live), params.label_fields)
     spec: KubeObject = {"workerConfig": {"configData": config}}
     there = _operand(live).get("workerTolerations") or []
     if missing := [one for one in _tolerations(params) if one not in there]:
@@ -73,40 +75,32 @@ def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """
     name, config = live["metadata"]["name"], _config(params, live)
     if wants_taints(params) and not _enabled(live):
-        raise AcceleratorError(
-            "NFD-TAINTS",
-            name=name,
-        )
+        raise AcceleratorError("NFD-TAINTS", name=name)
     if config == _config_of(live):
         return {}
     if manager := other_manager(live):
-        raise AcceleratorError(
-            "NFD-MANAGED",
-            name=name,
-            manager=manager,
-            evidence=config.splitlines(),
-        )
+        raise AcceleratorError("NFD-MANAGED", name=name, manager=manager, evidence=config.splitlines())
     return {"spec": {"workerConfig": {"configData": config}}}
 
 
 def wants_taints(params: NfdLabelsParams) -> bool:
     """Return True if a rule of the parameters sets taints."""
-    return rules.has_taints(params.get("rules") or [])
+    return rules.has_taints(params.rules or [])
 
 
 def warnings(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
     """Return warnings about an existing instance, and about other instances."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
-    if name != params["name"]:
+    if name != params.name:
         texts.append(
-            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params['name']}."
+            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params.name}."
         )
     fields = pci_of(_config_of(live)).get("deviceLabelFields")
-    if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
+    if fields is not None and list(fields) != params.label_fields and params.adopt != "take":
         texts.append(
             f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, "
             f"which stay ({_TAKING} changes them). "
-            f"The NVIDIA Network Operator needs {params['label_fields']}."
+            f"The NVIDIA Network Operator needs {params.label_fields}."
         )
     if image := _operand(live).get("image"):
         texts.append(
@@ -151,12 +145,7 @@ def is_available(instance: KubeObject) -> bool:
 def judge(instance: KubeObject | None, name: str) -> Readiness:
     """Return the state of the instance. It ignores the conditions' reasons: the operator misspells one."""
     if instance is None:
-        return pending(
-            "NoInstance",
-            f"NodeFeatureDiscovery {name} does not exist yet.",
-            code="NFD-NOTREADY",
-            remedy="Run `oc logs -n openshift-nfd deployment/nfd-controller-manager --tail=50`.",
-        )
+        return not_ready(f"NodeFeatureDiscovery {name}", "openshift-nfd", ": it does not exist")
     degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
         what = f"{degraded.get('reason', '')} {degraded.get('message', '')}".rstrip()
@@ -175,13 +164,13 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         return ready("Available")
     progress = conditions.find(instance, "Progressing")
     said = f": {progress['message']}" if progress.get("message") else ""
-    what = f"NodeFeatureDiscovery {name} is not Available yet{said}."
-    return pending(
-        "NotAvailable",
-        what,
-        code="NFD-NOTREADY",
-        remedy=f"Run `oc get pods -n {namespace}`, and read the log of the NFD operator.",
-    )
+    return not_ready(f"NodeFeatureDiscovery {name}", namespace, said)
+
+
+def not_ready(object_name: str, namespace: str, also: str = "", log: str = _LOG) -> Readiness:
+    """Return pending, with the log to read. also: what to say of the object."""
+    text = text_of("NFD-NOTREADY", object=object_name, also=also, namespace=namespace, log=log)
+    return pending("NotAvailable", **text._asdict())
 
 
 def upstream(deployments: t.Sequence[KubeObject]) -> KubeObject | None:
@@ -194,13 +183,9 @@ def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
     master = upstream(deployments)
     if conditions.is_true(master, "Available"):
         return ready("Available")
-    name = f"{master['metadata']['namespace']}/{master['metadata']['name']}" if master else "nfd-master"
-    return pending(
-        "NotAvailable",
-        f"Deployment {name} is not Available.",
-        code="NFD-NOTREADY",
-        remedy="Run `oc get pods -A`, and check the pods of nfd-master.",
-    )
+    place = master["metadata"] if master else {"namespace": "openshift-nfd", "name": "nfd-master"}
+    name, namespace = str(place["name"]), str(place["namespace"])
+    return not_ready(f"Deployment {namespace}/{name}", namespace, log=f"-n {namespace} deployment/{name}")
 
 
 def worker_tolerations(instance: KubeObject | None) -> list[dict[str, t.Any]]:
@@ -226,13 +211,13 @@ def _manifest(name: str, namespace: str, spec: KubeObject) -> KubeObject:
 
 
 def _config(params: NfdLabelsParams, live: KubeObject | None) -> str:
-    return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
+    return merge_config(_config_of(live), params.pci_classes, params.label_fields)
 
 
 def _tolerations(params: NfdLabelsParams) -> list[KubeObject]:
     return [
         {key: value for key, value in entry.items() if value is not None}
-        for entry in params.get("worker_tolerations") or []
+        for entry in params.worker_tolerations or []
     ]
 
 

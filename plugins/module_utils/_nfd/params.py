@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import typing as t
-
-from .._frame.argspec import LockParams, StateParams
+from dataclasses import dataclass
 
 Labels = dict[str, t.Any]
 
@@ -39,7 +38,8 @@ class Expectation(t.TypedDict):
     labels: Labels
 
 
-class NfdLabelsParams(LockParams, StateParams):
+@dataclass(frozen=True)
+class NfdLabelsParams:
     """The options of nfd_labels. settle, grace: in seconds. compare: name of a set of nodes -> selection."""
 
     name: str
@@ -56,6 +56,10 @@ class NfdLabelsParams(LockParams, StateParams):
     prune: bool
     settle: float
     grace: float
+    state: t.Literal["present", "absent"]
+    wait: bool
+    wait_timeout: int
+    lock_timeout: int
 
 
 _LABELS: t.Final = {

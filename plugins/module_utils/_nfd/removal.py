@@ -46,7 +46,7 @@ class Removal(t.NamedTuple):
 def absent(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     """Delete the named rules and features, or else everything of this collection. Return the facts."""
     instances, _is_served = found_instances(api)
-    is_partial = bool(params["rules"] or params["features"])
+    is_partial = bool(params.rules or params.features)
     removal = _chosen(api, params, is_partial)
     given = removal.given()
     removed = {"rules": _deleted(api, removal.rules), "features": _deleted(api, removal.features)}
@@ -56,8 +56,7 @@ def absent(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
         (
             one
             for one in instances
-            if one["metadata"]["name"] == params["name"]
-            and one["metadata"]["namespace"] == params["namespace"]
+            if one["metadata"]["name"] == params.name and one["metadata"]["namespace"] == params.namespace
         ),
         None,
     )
@@ -66,8 +65,8 @@ def absent(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     kept = bool(live) and (is_partial or not owned(live))
     available = bool(kept and live and instance.is_available(live))
     return {
-        "name": params["name"],
-        "namespace": params["namespace"],
+        "name": params.name,
+        "namespace": params.namespace,
         "available": available,
         "rules": [],
         "features": [],
@@ -93,7 +92,7 @@ def _deleted(api: Api, objects: list[tuple[Kind, KubeObject]]) -> list[str]:
 
 
 def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
-    names, entries = ({one["name"] for one in params[option]} for option in ("rules", "features"))
+    names, entries = ({one["name"] for one in named} for named in (params.rules, params.features))
     kind = groups.kind_of_rules(api)
     # The older group first: while a rule of it exists, the operator recreates its copy.
     rules = [(groups.OLDER_RULE, one) for one in groups.older(api, kind, groups.OLDER_RULE)]
@@ -106,21 +105,22 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     going = [
         (of, one)
         for of, one in rules
-        if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)
+        if (one["metadata"]["name"] in names if is_partial else is_ours(one))
+        and _is_here(one, params.namespace)
     ]
     of_features, features = _features(api, [one for _kind, one in going], entries if is_partial else None)
     mine = [
         one
         for one in features
         if owned(one)
-        and one["metadata"]["namespace"] == params["namespace"]
+        and one["metadata"]["namespace"] == params.namespace
         and _is_of(one, entries, is_partial)
     ]
     # A named foreign rule stays; the Api warns about it.
     ours = [one for _kind, one in going if is_ours(one)]
     published = [
         (groups.OLDER_FEATURE, one)
-        for one in (_older_features(api, params, of_features) if entries or not is_partial else [])
+        for one in (_older_features(api, params.namespace, of_features) if entries or not is_partial else [])
         if _is_of(one, entries, is_partial)
     ]
     published += [(of_features, one) for one in mine]
@@ -132,8 +132,8 @@ def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Removal:
     )
 
 
-def _older_features(api: Api, params: NfdLabelsParams, kind: Kind) -> list[KubeObject]:
-    place = {"namespace": params["namespace"], "labels": selector(MANAGED_BY)}
+def _older_features(api: Api, namespace: str, kind: Kind) -> list[KubeObject]:
+    place = {"namespace": namespace, "labels": selector(MANAGED_BY)}
     return groups.older(api, kind, groups.OLDER_FEATURE, **place)
 
 
@@ -159,8 +159,8 @@ def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tu
         return groups.FEATURE, []
 
 
-def _is_here(rule: KubeObject, params: NfdLabelsParams) -> bool:
-    return rule["metadata"].get("namespace") in (None, params["namespace"])
+def _is_here(rule: KubeObject, namespace: str) -> bool:
+    return rule["metadata"].get("namespace") in (None, namespace)
 
 
 def _is_of(feature: KubeObject, entries: set[str], is_partial: bool) -> bool:
@@ -181,7 +181,7 @@ def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list
             f"No nfd-master is Available, so nothing removes {what} from the nodes until NFD runs again."
         )
         return
-    patience = Grace(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
+    patience = Grace(api.clock, params.grace, ("NFD-LABEL-LEFT",))
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return (
@@ -190,7 +190,7 @@ def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list
             else ready("Gone", "No node has them any more.")
         )
 
-    api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params["settle"])
+    api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params.settle)
 
 
 def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
@@ -223,12 +223,12 @@ def _remove_instance(
             if one is not live
         ),
     ]
-    if owned(live) and params["prune"] and others:
+    if owned(live) and params.prune and others:
         api.warn(
             f"Labels may stay on the nodes: {', '.join(others[:5])} has another owner, "
             "and the operator's job would remove its labels too."
         )
-    elif owned(live) and params["prune"] and not live["spec"].get("prunerOnDelete"):
+    elif owned(live) and params.prune and not live["spec"].get("prunerOnDelete"):
         api.merge_patch(
             INSTANCE,
             live["metadata"]["name"],

@@ -22,8 +22,8 @@ _CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 
 def check(params: NfdLabelsParams) -> None:
     """Raise NFD-PCI or NFD-COMPARE for values of these options that cannot work."""
-    config.check_classes(params["pci_classes"])
-    compare = params.get("compare")
+    config.check_classes(params.pci_classes)
+    compare = params.compare
     if compare is None:
         return
     if len(compare) != 2:
@@ -45,7 +45,7 @@ def check(params: NfdLabelsParams) -> None:
 
 def selectors(params: NfdLabelsParams) -> list[dict[str, t.Any]]:
     """Return the node selectors of `expect` and `compare`."""
-    wanted = [*params["expect"], *((params.get("compare") or {}).values())]
+    wanted = [*params.expect, *((params.compare or {}).values())]
     return [(entry or {}).get("node_selector") or {} for entry in wanted]
 
 
@@ -61,20 +61,20 @@ def summarize(
     nodes = expectation.expected_nodes(snapshot, params)
     master = nfd_instance.upstream(charts)
     facts = {
-        "name": "" if charts else params["name"],
-        "namespace": str(master["metadata"]["namespace"]) if master else params["namespace"],
+        "name": "" if charts else params.name,
+        "namespace": str(master["metadata"]["namespace"]) if master else params.namespace,
         "manager": _manager(instance, master),
         "available": nfd_instance.judge_upstream(charts).is_ready
         if charts
         else bool(instance and nfd_instance.is_available(instance)),
         "pci_classes": config.explain_classes(nfd_instance.pci_classes(instance)),
-        "rules": [rule["name"] for rule in params["rules"]],
-        "features": [entry["name"] for entry in params["features"]],
+        "rules": [rule["name"] for rule in params.rules],
+        "features": [entry["name"] for entry in params.features],
         "nodes": [_node(node) for node in nodes],
         "lost": lost,
         "stale": [one.as_result() for node in nodes if (one := features.outdated(node))],
     }
-    compare = params["compare"]
+    compare = params.compare
     return facts | ({"difference": _difference(snapshot["nodes"], compare, predicted)} if compare else {})
 
 

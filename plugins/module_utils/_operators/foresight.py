@@ -12,7 +12,7 @@ from .._impact import consent, driver
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import busy, catalogue, driver_change, plans, progress, support, unpack
-from . import ends, order
+from . import disruption, order
 from .crd_changes import CrdChange, between, refuse_lost
 from .jobs import Job, ask_of
 from .params import OperatorUpgradeParams
@@ -49,7 +49,7 @@ def foresee(api: Api, job: Job, params: OperatorUpgradeParams) -> list[dict[str,
         refuse_lost(crds(api, plan), plan["metadata"]["name"])
     policies = _policies(api, way.package)
     stops = [stop.csv for stop in way.stops]
-    changes = [ends.new_driver(job.running, job.offer, csv, policies) for csv in stops]
+    changes = [disruption.new_driver(job.running, job.offer, csv, policies) for csv in stops]
     change = next((one for one in changes if one is not None), None)
     if change is not None and params["driver_change"] == driver_change.ASK:
         nodes = api.list(known("Node"), labels=driver.DRIVEN)
@@ -57,7 +57,9 @@ def foresee(api: Api, job: Job, params: OperatorUpgradeParams) -> list[dict[str,
     if change is not None and params["driver_change"] == driver_change.PIN:
         driver_change.check_pin(change, owned, take=False)
     kept = (_DRIVER,) if params["driver_change"] == driver_change.PIN else ()
-    asked = [one for csv in stops for one in ends.questions(job.running, job.offer, csv, policies, kept)]
+    asked = [
+        one for csv in stops for one in disruption.questions(job.running, job.offer, csv, policies, kept)
+    ]
     return consent.ask(api, asked, params["on_busy"], busy.CODE)
 
 

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import GPU_PRESENT
 from .._core.objects import KubeObject, Snapshot, name, number_of, oldest
-from .._core.readiness import PENDING, Grace, Readiness, pending, ready, worst
+from .._core.readiness import PENDING, Grace, Readiness, ready, worst
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nfd import instance as nfd_instance
@@ -107,9 +107,8 @@ def _nfd(api: Api, target: Target) -> str:
             *(name(one) for one in seen["daemonsets"] if not _is_rolled_out(one)),
         ]
         if late:
-            message = f"The new operator has not rolled out {', '.join(late)} yet."
-            remedy = f"Run `oc get daemonset,deployment,pods -n {target.namespace}`."
-            found.append(pending("Images", message, code="NFD-NOTREADY", remedy=remedy))
+            why = ": the new operator has not rolled it out"
+            found.append(nfd_instance.not_ready(", ".join(late), target.namespace, why))
         return worst(found) if found else ready("Available")
 
     seen = api.wait(queries, judge, "Node Feature Discovery", _settle(api))

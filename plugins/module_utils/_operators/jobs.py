@@ -15,7 +15,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._olm import csv as olm_csv, helm_values, operators as olm_steps, subscription as olm_subscription
 from .._olm.subscription import OperatorParams
-from . import channels, order, upgrade_path as olm_way
+from . import channels, order, upgrade_path
 from .order import Wish
 from .params import OperatorUpgradeParams
 from .upgrade_path import Stop, Way
@@ -117,7 +117,7 @@ def _job(api: Api, wish: Wish, live: KubeObject, params: OperatorUpgradeParams) 
     spec, installed = live["spec"], str(live["status"]["installedCSV"])
     source, where = spec["source"], spec["sourceNamespace"]
     offer = olm_steps.find_offer(api, wish.package, source, where, False, params["grace"])
-    job = Job(olm_way.find(offer, installed, channels.held(live), wish), live, offer)
+    job = Job(upgrade_path.find(offer, installed, channels.held(live), wish), live, offer)
     job.remember(api.list(known("ClusterServiceVersion"), job.namespace))
     return job
 

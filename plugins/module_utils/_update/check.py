@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 
 OK, UNKNOWN, WARNING, BLOCKING = "ok", "unknown", "warning", "blocking"
 # From mild to severe. unknown: nothing inside the cluster can tell.
@@ -24,6 +24,14 @@ class Check(t.NamedTuple):
     remedy: str = ""
     code: str = ""
     evidence: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, code: str, name: str, verdict: str, evidence: t.Iterable[str] = (), **facts: object
+    ) -> t.Self:
+        """Return the check with the text of its code. facts: what the text needs."""
+        text = text_of(code, **facts)
+        return cls(name, verdict, text.message.removesuffix("."), text.remedy, code, tuple(evidence))
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the check as the module returns it."""

@@ -15,7 +15,7 @@ from .._tuning import machine_config, paused, pool_judge, rollout
 from .._tuning.rollout import Reboot
 from .._tuning.selectors import selects
 from . import release
-from .rollout import ORDER
+from .rollout import ORDER, under_way
 
 # The order in which pools are released: all at once, or one after the other after the rest of the cluster.
 TOGETHER, LAST = "together", "last"
@@ -93,29 +93,18 @@ def to_pause(found: t.Iterable[Member]) -> list[Member]:
     wanted = [one for one in found if not one.is_paused]
     for one in wanted:
         if one.object_name == _MASTER:
-            raise AcceleratorError(
-                "UPDATE-SHARED",
-                f"MachineConfigPool {_MASTER} has {number_of(len(one.gpus), 'GPU node')}: no update of the "
-                "cluster completes while the nodes of the control plane are held back. Nothing was changed.",
-                "Update without gpu_update_pools.",
-            )
+            raise AcceleratorError("UPDATE-CONTROL-PLANE", gpus=number_of(len(one.gpus), "GPU node"))
         if one.others:
+            others = f"{number_of(len(one.others), 'other node')} ({', '.join(one.others[:5])})"
             raise AcceleratorError(
                 "UPDATE-SHARED",
-                f"MachineConfigPool {one.object_name} has {number_of(len(one.gpus), 'GPU node')} and "
-                f"{number_of(len(one.others), 'other node')} ({', '.join(one.others[:5])}): pausing it would "
-                "hold back the others too. Nothing was changed.",
-                "Give the GPU nodes a MachineConfigPool of their own (a pool with tuning and reboot: planned "
-                "has one), or update without gpu_update_pools.",
-                [f"{one.object_name}: {text}" for text in one.others],
+                pool=one.object_name,
+                gpus=number_of(len(one.gpus), "GPU node"),
+                others=others,
+                evidence=[f"{one.object_name}: {text}" for text in one.others],
             )
         if conditions.is_true(one.pool, "Updating"):
-            raise AcceleratorError(
-                "UPDATE-POOL",
-                f"MachineConfigPool {one.object_name} is being rolled out, and would stop in the middle. "
-                "Nothing was changed.",
-                f"Wait: `oc wait mcp {one.object_name} --for=condition=Updated --timeout=60m`.",
-            )
+            raise under_way(one.pool, ", and would stop in the middle. Nothing was changed")
     return wanted
 
 

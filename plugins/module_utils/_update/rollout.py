@@ -8,6 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core import conditions
+from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._nodes import cordons, drain
 from .._nodes.labels import labels
@@ -45,10 +46,19 @@ def _pool(pool: KubeObject) -> Check | None:
             what = f"is degraded: {found.get('message') or found.get('reason')}"
             return Check(object_name, BLOCKING, what, f"`oc describe mcp {name}`", code)
     if conditions.is_true(pool, "Updating"):
-        what = f"is being rolled out: {status.get('updatedMachineCount', 0)} of {count} nodes are updated"
-        remedy = f"Wait: `oc wait mcp {name} --for=condition=Updated --timeout=60m`"
-        return Check(object_name, BLOCKING, what, remedy, code)
+        error = under_way(pool)
+        what = error.message.removeprefix(f"MachineConfigPool {name} ").removesuffix(".")
+        return Check(object_name, BLOCKING, what, error.remedy, error.code)
     return None
+
+
+def under_way(pool: KubeObject, also: str = "") -> AcceleratorError:
+    """Return the error of a pool that is being rolled out. also: what that means for the task."""
+    status = pool.get("status") or {}
+    done, count = status.get("updatedMachineCount", 0), status.get("machineCount", 0)
+    return AcceleratorError(
+        "UPDATE-ROLLOUT", pool=pool["metadata"]["name"], updated=done, nodes=count, also=also
+    )
 
 
 def nodes(live: t.Sequence[KubeObject]) -> Check:
@@ -101,23 +111,23 @@ def budgets(
 
 
 def _budget(budget: KubeObject, pods: t.Sequence[KubeObject]) -> Check:
-    metadata, status, code = budget["metadata"], budget["status"], "UPDATE-BUDGET"
+    metadata, status = budget["metadata"], budget["status"]
     object_name = f"disruption budget {metadata['namespace']}/{metadata['name']}"
-    desired, expected = status.get("desiredHealthy"), status["expectedPods"]
-    evidence = tuple(f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods)
-    if never(budget):
-        where = ", ".join(sorted({drain.node_of(pod) for pod in pods}))
-        what = (
-            f"never allows a disruption ({desired} of {expected} must be healthy): {where} cannot be drained"
-        )
-        remedy = "Add a replica, or set maxUnavailable: 1; otherwise move the pods by hand during the update."
-        return Check(object_name, BLOCKING, what, remedy, code, evidence)
-    what = (
-        f"allows no disruption now: {status.get('currentHealthy', 0)} of {expected} pods are healthy, "
-        f"{desired} must be"
+    evidence = [f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods]
+    is_never = never(budget)
+    return Check.of(
+        "UPDATE-BUDGET",
+        object_name,
+        BLOCKING if is_never else WARNING,
+        evidence,
+        also=" at any time" if is_never else " now",
+        needed=status.get("desiredHealthy"),
+        pods=status["expectedPods"],
+        healthy=status.get("currentHealthy", 0),
+        nodes=", ".join(sorted({drain.node_of(pod) for pod in pods})),
+        budget=metadata["name"],
+        namespace=metadata["namespace"],
     )
-    remedy = f"Run `oc describe pdb -n {metadata['namespace']} {metadata['name']}`."
-    return Check(object_name, WARNING, what, remedy, code, evidence)
 
 
 def workloads(pods: t.Iterable[KubeObject]) -> Check:
@@ -133,12 +143,9 @@ def workloads(pods: t.Iterable[KubeObject]) -> Check:
     )
     if not lines:
         return Check(name, OK, "the update ends no pod that uses a GPU")
-    what = (
-        f"pods with GPUs that end when their node is drained: {len(busy)}; pods without an owner that "
-        f"creates them again: {len(lost)}; pods with GPUs that lose an emptyDir: {len(data)}"
-    )
-    remedy = "Let jobs end or save what they have; pause their queue during the update."
-    return Check(name, WARNING, what, remedy, "UPDATE-PODS", lines)
+    node = next(drain.node_of(pod) for _what, those in kinds for pod in those)
+    facts = {"busy": len(busy), "lost": len(lost), "data": len(data), "node": node}
+    return Check.of("UPDATE-PODS", name, WARNING, lines, **facts)
 
 
 def selector(budget: KubeObject) -> str | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Readiness, pending, ready
 from .._impact import impact
@@ -37,9 +37,9 @@ def empty(work: Work, wave: t.Sequence[str]) -> None:
     if work.api.check_mode:
         return
     try:
-        if work.params["on_busy"] == impact.WAIT:
+        if work.params.on_busy == impact.WAIT:
             _wait_idle(work, wave)
-        elif work.params["on_busy"] == impact.DRAIN:
+        elif work.params.on_busy == impact.DRAIN:
             evict_gangs(work.api, work.seen, wave)
     except AcceleratorError:
         _reopen(work, wave)
@@ -49,11 +49,11 @@ def empty(work: Work, wave: t.Sequence[str]) -> None:
 def remarks(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collection[str]) -> list[str]:
     """Return what the plan says about gangs: their pods and nodes, and the budgets that keep them now."""
     found = []
-    for one in gangs.touched(seen.gangs, nodes):
-        found.append(one.line)
-        if params["on_busy"] == impact.DRAIN:
-            kept = gangs.kept(one.pods, api.list(_BUDGET, one.namespace))
-            found += [f"{one.object_name} waits for its turn: {why}" for why in kept]
+    for gang in gangs.touched(seen.gangs, nodes):
+        found.append(gang.line)
+        if params.on_busy == impact.DRAIN:
+            kept = gangs.kept(gang.pods, api.list(_BUDGET, gang.namespace))
+            found += [f"{gang.object_name} waits for its turn: {why}" for why in kept]
     return found
 
 
@@ -65,8 +65,8 @@ def evict_gangs(api: Api, seen: Seen, nodes: t.Collection[str]) -> None:
     found = gangs.touched(seen.gangs, nodes)
     if found:
         wave_steps.close(api, [seen.drivers[node] for node in nodes if node in seen.drivers])
-    for one in found:
-        _evict(api, one)
+    for gang in found:
+        _evict(api, gang)
 
 
 def _evict(api: Api, gang: Gang) -> None:
@@ -75,8 +75,8 @@ def _evict(api: Api, gang: Gang) -> None:
     snapshot = api.wait(
         queries, lambda seen: _judge_budgets(gang, seen), gang.object_name, on_timeout_code=KEPT
     )
-    if not _judge_budgets(gang, snapshot).is_ready:
-        raise _kept(gang, gangs.kept(gang.left(snapshot["pods"]), snapshot["budgets"]))
+    if not (verdict := _judge_budgets(gang, snapshot)).is_ready:
+        raise AcceleratorError(verdict.code, verdict.message, verdict.remedy, verdict.details)
     refused: dict[str, tuple[str, float]] = {}
 
     def due(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
@@ -89,8 +89,7 @@ def _evict(api: Api, gang: Gang) -> None:
         if not left or due(left):
             return ready()
         why = "; ".join(sorted({text for text, _when in refused.values() if text}))
-        message = f"{gang.object_name}: {number_of(len(left), 'pod')} of it still runs. {why}".rstrip()
-        return pending("Leaving", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+        return _pending(gang, left, f"{number_of(len(left), 'pod')} of it still runs{why and f': {why}'}")
 
     while left := gang.left(snapshot["pods"]):
         for pod in due(left):
@@ -100,28 +99,17 @@ def _evict(api: Api, gang: Gang) -> None:
         snapshot = api.wait(queries, judge, f"end of {gang.object_name}", on_timeout_code=KEPT)
 
 
-_REMEDY: t.Final = (
-    "Run `oc get pdb -A`, and raise the budget or end the job; or set gpu_on_busy: wait "
-    "(module option on_busy)."
-)
-
-
 def _judge_budgets(gang: Gang, snapshot: Snapshot) -> Readiness:
     left = gang.left(snapshot["pods"])
     why = gangs.kept(left, snapshot["budgets"])
     if not why:
         return ready()
-    message = (
-        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
-    )
-    return pending("Kept", message, code=KEPT, remedy=_REMEDY, details=tuple(map(drain.name, left)))
+    return _pending(gang, left, f"{'; '.join(why)}; none of its pods was evicted")
 
 
-def _kept(gang: Gang, why: t.Sequence[str]) -> AcceleratorError:
-    message = (
-        f"{gang.object_name} ends whole or not at all, and {'; '.join(why)}. None of its pods was evicted."
-    )
-    return AcceleratorError(KEPT, message, _REMEDY, list(why))
+def _pending(gang: Gang, left: t.Iterable[KubeObject], why: str) -> Readiness:
+    text = text_of(KEPT, gang=gang.object_name, why=why)
+    return pending("Kept", **text._asdict(), details=tuple(map(drain.name, left)))
 
 
 def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
@@ -131,9 +119,9 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
     def left(snapshot: Snapshot) -> impact.Impact | None:
         pods = {gangs.uid(pod): pod for found in snapshot.values() for pod in found}
         still = [
-            Gang(one.kind, one.namespace, one.name, tuple(members))
-            for one in together
-            if (members := one.left(pods.values()))
+            Gang(gang.kind, gang.namespace, gang.name, tuple(members))
+            for gang in together
+            if (members := gang.left(pods.values()))
         ]
         return upgrade_plan.impact(work.plan, pods.values(), wave, still)
 
@@ -148,7 +136,7 @@ def _wait_idle(work: Work, wave: t.Sequence[str]) -> None:
         return
     wave_steps.close(work.api, [work.seen.drivers[node] for node in wave])
     queries = drain.pod_queries(wave)
-    queries |= {f"gangs in {one.namespace}": Query(_POD, one.namespace) for one in together}
+    queries |= {f"gangs in {gang.namespace}": Query(_POD, gang.namespace) for gang in together}
     object_name = f"end of pods with GPUs on {', '.join(wave)}"
     work.api.wait(queries, judge, object_name, on_timeout_code=BUSY)
 

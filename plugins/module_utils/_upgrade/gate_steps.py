@@ -32,17 +32,17 @@ def check(
     The error's fact `late` names the nodes that did not pass. A node whose devices are held by pods that came
     back already is not validated: the task warns of it.
     """
-    if params["validate"]:
+    if params.validate:
         try:
             with chosen.remedies("gpu_upgrade_validation"):
                 validation_steps.present(api, wishes(params, nodes, pools))
         except AcceleratorError as exc:
             wrong = exc.facts.pop("failed_pools", [])
             # Without its probe a node has not passed, whatever its validation says.
-            exc.facts["late"] = wrong if not params["probe"] else []
+            exc.facts["late"] = wrong if not params.probe else []
             raise
-    if params["probe"]:
-        _probe(api, params["probe"], nodes)
+    if params.probe:
+        _probe(api, params.probe, nodes)
 
 
 def rehearse(api: Api, manifest: KubeObject, node: KubeObject) -> None:
@@ -62,7 +62,7 @@ def wishes(
 ) -> GpuWorkloadParams:
     """Return the parameters of a validation of these nodes. pools: node -> its pool."""
     expected = {name(node): pools[name(node)].get("expected") for node in nodes}
-    return chosen.validation(nodes, expected, params["wait_timeout"], params["validation"] or {})
+    return chosen.validation(nodes, expected, params.wait_timeout, params.validation or {})
 
 
 def _probe(api: Api, manifest: KubeObject, nodes: t.Sequence[KubeObject]) -> None:

@@ -71,19 +71,18 @@ def refusal(groups: Groups, gone: t.Sequence[tuple[str, ...]], there: t.Mapping[
     wanted, nodes = " or ".join(gone[0]), ", ".join(groups[gone[0]])
     found = ", ".join(sorted(there)) or "none of the newest drivers of each branch either"
     branches = sorted(set(there.values()), key=int)
-    remedy = (
-        f"Set gpu_driver_branch (module option branch) to {' or '.join(branches)}, and leave out "
-        "gpu_driver_version."
-        if branches
-        else f"Push {gone[0][0]} into the registry, or set gpu_driver_version, gpu_driver_repository and "
+    push = (
+        f"Push {gone[0][0]} into the registry, or set gpu_driver_version, gpu_driver_repository and "
         "gpu_driver_image (module options version, repository and image) to a driver that it has."
     )
     return NotReadyError(
         "UPGRADE-IMAGE",
-        f"{wanted} is not in the registry, and {nodes} would need it. The registry has {found}. Nothing was "
-        "changed.",
-        remedy,
-        [f"{', '.join(groups[group])}: {' or '.join(group)}" for group in gone],
+        image=wanted,
+        nodes=nodes,
+        found=found,
+        branches=" or ".join(branches),
+        remedy="" if branches else push,
+        evidence=[f"{', '.join(groups[group])}: {' or '.join(group)}" for group in gone],
     )
 
 

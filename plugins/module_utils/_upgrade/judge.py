@@ -7,18 +7,19 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
-from .._core.readiness import FAILED, PENDING, Grace, Readiness, pending, ready, worst
-from .._nodes.node import is_cordoned
+from .._core.readiness import FAILED, PENDING, Grace, Readiness, about_node, pending, ready, worst
+from .._nodes.node import is_cordoned, is_ready
 from .._nodes.system import judge_update
-from .._stack import operands, stages
+from .._stack import operands, stages, upgrade
 from .._stack.clusterpolicy.judge import CHAIN, DOUBTFUL, PASSING
 from .._stack.clusterpolicy.node import judge_node
 from .._stack.judge import SLOW, StackJudge, one_line_each
 from .._stack.params import StackPool
 from .._stack.stages import Finding, on_node, placed
 from .._stack.upgrade import RUNNING, how_to_watch
-from . import node_driver, slots
+from . import node_driver
 from .node_driver import NodeDriver
 from .options import Triple
 from .targets import Target
@@ -28,10 +29,14 @@ SLOW_GRACE: t.Final = 300.0
 BUSY: t.Final = "UPGRADE-BUSY"
 STUCK: t.Final = "UPGRADE-STUCK"
 WAITING: t.Final = "UPGRADE-NOT-STARTED"
+TEMPLATE: t.Final = "UPGRADE-TEMPLATE"
 RELABELLED: t.Final = "UPGRADE-RELABELLED"
 IN_USE: t.Final = "UPGRADE-IN-USE"
 # The controller looks every two minutes, so these have to last longer than that.
 _PATIENT: t.Final = (STUCK, WAITING, RELABELLED, IN_USE, "GPU-DRV-OUTDATED")
+# States of a node that takes no slot, and the operator's own maxUnavailable.
+_IDLE: t.Final = ("", "upgrade-done", "upgrade-required")
+_UNAVAILABLE: t.Final = "25%"
 
 
 class Wave(t.NamedTuple):
@@ -64,8 +69,9 @@ class WaveJudge(StackJudge):
         found = replace(worst(self.findings), details=one_line_each(late))
         if found.is_failed or self._clock() - self._started < self._wave.limit:
             return found
-        message = f"{found.message.removesuffix('.')}, after {round(self._wave.limit)} s for the wave."
-        return replace(found, verdict=FAILED, code="UPGRADE-SLOW", message=message)
+        trouble = found.message.removesuffix(".")
+        text = text_of("UPGRADE-SLOW", trouble=trouble, seconds=round(self._wave.limit))
+        return replace(found, verdict=FAILED, code=text.code, message=text.message)
 
 
 def judge(wave: Wave, snapshot: Snapshot) -> list[Finding]:
@@ -106,40 +112,50 @@ def judge_turn(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Sna
 
 def _why_late(driver: NodeDriver, wanted: Triple, target: Target, snapshot: Snapshot) -> tuple[str, str, str]:
     """Return what is wrong, its code and its remedy."""
-    idle = driver.state in ("", node_driver.DONE)
+    node, state, image = driver.name, driver.state, driver.image or "no driver"
+    idle = state in ("", node_driver.DONE)
     if idle and driver.is_current and driver.is_blocked:
-        mark = f"{node_driver.REQUESTED}=true"
-        what = "its driver pod restarted without the upgrade controller, and pods with GPUs block it"
-        return (
-            what,
-            IN_USE,
-            f"Run `oc annotate node {driver.name} {mark}`: the operator empties the node "
-            "first, and pods with GPUs there end.",
-        )
-    if driver.state == node_driver.REQUIRED:
-        if why := slots.why_no_slot(target, snapshot["nodes"]):
-            remedy = (
-                "Make these nodes schedulable or repair them, or raise "
-                "gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}."
-            )
-            return f"waits at {driver.state}: {why}", STUCK, remedy
-        return f"waits at {driver.state} for the upgrade controller", WAITING, operands.OPERATOR_LOG
-    runs = f"runs {driver.image or 'no driver'}"
-    if driver.state == node_driver.DONE and not driver.is_current:
-        return f"says {driver.state}, but {runs}", RELABELLED, operands.OPERATOR_LOG
-    if idle:
-        what = f"{runs}, and the operator has not begun with {wanted.path}"
-        return what, WAITING, operands.OPERATOR_LOG
+        return about_node(IN_USE, node=node)
+    if state == node_driver.REQUIRED and (why := why_no_slot(target, snapshot["nodes"])):
+        return about_node(STUCK, node=node, state=state, why=why)
+    if state == node_driver.DONE and not driver.is_current:
+        return about_node(RELABELLED, node=node, state=state, image=image)
+    if idle or state == node_driver.REQUIRED:
+        at = state or "no state of an upgrade"
+        return about_node(WAITING, node=node, state=at, image=image, driver=wanted.path)
     cordoned = ", cordoned" if is_cordoned(driver.node) else ""
-    return f"the driver upgrade is at {driver.state}{cordoned}", RUNNING, how_to_watch(driver.node)
+    return f"the driver upgrade is at {state}{cordoned}", RUNNING, how_to_watch(driver.node)
+
+
+def why_no_slot(target: Target, nodes: t.Iterable[KubeObject]) -> str:
+    """Return why the controller begins with no further node, or an empty text if it may begin.
+
+    The controller counts running upgrades against maxParallelUpgrades, where 0 is no limit, and every node
+    that is cordoned or not Ready against maxUnavailable.
+    """
+    ours = [node for node in nodes if name(node) in target.nodes]
+    away = [name(node) for node in ours if is_cordoned(node) or not is_ready(node)]
+    running = [name(node) for node in ours if upgrade.state(node) not in _IDLE]
+    allowed = upgrade.scaled(target.rules.get("maxUnavailable", _UNAVAILABLE), len(ours))
+    parallel = int(target.rules.get("maxParallelUpgrades", 1))
+    if len(away) >= allowed and not set(away) & set(running):
+        shown = ", ".join(away[:5]) + (f" and {len(away) - 5} more" if len(away) > 5 else "")
+        return (
+            f"maxUnavailable allows {allowed} of {number_of(len(ours), 'node')} to be away, and {shown} "
+            f"{'is' if len(away) == 1 else 'are'} cordoned or not Ready"
+        )
+    failed = [name(node) for node in ours if upgrade.state(node) == "upgrade-failed"]
+    if parallel and len(running) >= parallel and len(failed) >= parallel:
+        return f"maxParallelUpgrades is {parallel}, and the upgrade of {', '.join(failed[:5])} failed"
+    return ""
 
 
 def judge_template(
-    nodes: t.Collection[str], driver: Triple, code: str, snapshot: Snapshot, *, is_wanted: bool
+    nodes: t.Collection[str], driver: Triple, snapshot: Snapshot, *, is_wanted: bool
 ) -> Readiness:
     """Return ready once the driver DaemonSets that select these nodes ask for the driver, or no longer do.
 
-    code: of what is said until then. is_wanted: whether they are to ask for it.
+    is_wanted: whether they are to ask for it.
     """
     chosen = [node for node in snapshot["nodes"] if name(node) in nodes]
     late = [
@@ -150,8 +166,7 @@ def judge_template(
     ]
     if not late:
         return ready()
-    message = f"The operator has not brought the wanted driver to DaemonSet {late[0]} yet."
-    return pending("Template", message, code=code, remedy=operands.OPERATOR_LOG)
+    return pending("Template", **text_of(TEMPLATE, name=late[0])._asdict())
 
 
 def _images(daemonset: KubeObject) -> list[str]:

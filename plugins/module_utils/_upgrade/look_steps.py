@@ -66,9 +66,8 @@ class Seen:
         return str(self.snapshot["policies"][0]["metadata"]["name"])
 
 
-def queries(params: GpuDriverUpgradeParams) -> dict[str, Query]:
+def queries(namespace: str) -> dict[str, Query]:
     """Return what a wave is judged by."""
-    namespace = params["namespace"]
     return {
         "policies": Query(known("ClusterPolicy")),
         "nodes": Query(known("Node"), labels=_GPU_NODES),
@@ -84,7 +83,7 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
 
     One list of all pods has those of the operator too.
     """
-    namespace = params["namespace"]
+    namespace = params.namespace
 
     def wanted(pod: KubeObject) -> KubeObject | None:
         is_operand = pod["metadata"]["namespace"] == namespace
@@ -92,18 +91,18 @@ def look(api: Api, params: GpuDriverUpgradeParams) -> Seen:
 
     pods = api.list(known("Pod"), keep=wanted)
     operands_pods = [pod for pod in pods if pod["metadata"]["namespace"] == namespace]
-    pools = [t.cast(StackPool, one) for one in params["pools"]] or [_everything()]
+    pools = [t.cast(StackPool, one) for one in params.pools] or [_everything()]
     return _seen(
-        {**_listed(api, params, ("streams", "pods")), "pods": operands_pods},
+        {**_listed(api, namespace, ("streams", "pods")), "pods": operands_pods},
         pools,
         [pod for pod in pods if _is_busy(pod)],
         gang_facts.find([pod for pod in pods if _is_busy(pod) or gang_facts.is_member(pod)]),
     )
 
 
-def look_at_drivers(api: Api, params: GpuDriverUpgradeParams, seen: Seen) -> Seen:
+def look_at_drivers(api: Api, namespace: str, seen: Seen) -> Seen:
     """Return the nodes and their drivers as they are now, with the pods of users as they were seen before."""
-    return _seen(_listed(api, params, ("streams",)), seen.pools, seen.pods, seen.gangs)
+    return _seen(_listed(api, namespace, ("streams",)), seen.pools, seen.pods, seen.gangs)
 
 
 def seen_by(snapshot: Snapshot, seen: Seen) -> Seen:
@@ -113,12 +112,10 @@ def seen_by(snapshot: Snapshot, seen: Seen) -> Seen:
     return _seen(found, seen.pools, seen.pods, seen.gangs)
 
 
-def _listed(
-    api: Api, params: GpuDriverUpgradeParams, without: t.Collection[str]
-) -> dict[str, list[KubeObject]]:
+def _listed(api: Api, namespace: str, without: t.Collection[str]) -> dict[str, list[KubeObject]]:
     found: dict[str, list[KubeObject]] = {
         key: api.list(one.kind, one.namespace, one.labels)
-        for key, one in queries(params).items()
+        for key, one in queries(namespace).items()
         if key not in without
     }
     return {**found, "drivers": api.list_if_served(known("NVIDIADriver"))}
@@ -169,7 +166,7 @@ class Work:
     def store(self, **changes: t.Any) -> None:
         """Write the state with these changes into the cluster."""
         self.state = self.state.at(**changes)
-        self.api.apply(self.state.manifest(self.params["namespace"]))
+        self.api.apply(self.state.manifest(self.params.namespace))
 
     def look(self) -> Seen:
         """Return the cluster as it is now."""
@@ -178,7 +175,7 @@ class Work:
 
     def look_at_drivers(self) -> Seen:
         """Return the nodes and their drivers as they are now."""
-        self.seen = look_at_drivers(self.api, self.params, self.seen)
+        self.seen = look_at_drivers(self.api, self.params.namespace, self.seen)
         return self.seen
 
     def take(self, snapshot: Snapshot) -> Seen:

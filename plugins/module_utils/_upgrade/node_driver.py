@@ -63,8 +63,10 @@ class NodeDriver(t.NamedTuple):
         """Return whether the driver's pod cannot start because its manager cannot unload the old driver."""
         status = (self.pod or {}).get("status") or {}
         return any(
-            one.get("name") == _MANAGER and not one.get("ready") and one.get("restartCount", 0) > 0
-            for one in status.get("initContainerStatuses") or []
+            container.get("name") == _MANAGER
+            and not container.get("ready")
+            and container.get("restartCount", 0) > 0
+            for container in status.get("initContainerStatuses") or []
         )
 
     @property
@@ -103,7 +105,9 @@ def of(node: KubeObject, snapshot: Snapshot, revisions: t.Mapping[str, str]) -> 
     """Return the driver of a node. snapshot: pods and daemonsets; the pods may be those of the node alone."""
     pods = {name(pod): pod for pod in snapshot["pods"]}
     found = [
-        one for one in operands.on_node(node, snapshot, revisions) if one.component == "driver" and one.pod
+        operand
+        for operand in operands.on_node(node, snapshot, revisions)
+        if operand.component == "driver" and operand.pod
     ]
     if not found:
         return NodeDriver(node, None, "", False)
@@ -119,7 +123,7 @@ def all_of(snapshot: Snapshot) -> dict[str, NodeDriver]:
 
 def _image(pod: KubeObject) -> str:
     containers = pod["spec"].get("containers") or [{}]
-    own = next((one for one in containers if one.get("name") == _CONTAINER), containers[0])
+    own = next((container for container in containers if container.get("name") == _CONTAINER), containers[0])
     return str(own.get("image") or "")
 
 
@@ -128,14 +132,14 @@ def hold(run: Run) -> KubeObject:
     return {"metadata": {"labels": {SKIP: "true"}, "annotations": {HELD: "true", **run.holds(upgrade.WHY)}}}
 
 
-def release(one: NodeDriver) -> KubeObject:
+def release(driver: NodeDriver) -> KubeObject:
     """Return the merge patch that no longer holds the node back.
 
     The controller marks held nodes as upgrade-required. If the driver of such a node is right again, the
     controller would end the node's pods for nothing; so its mark goes with the label.
     """
     marks: dict[str, str | None] = {SKIP: None}
-    if one.state == REQUIRED and one.is_current and one.is_ready:
+    if driver.state == REQUIRED and driver.is_current and driver.is_ready:
         marks[DRIVER_UPGRADE] = DONE
     return {"metadata": {"labels": marks, "annotations": {HELD: None, HELD_BY: None}}}
 
@@ -145,25 +149,25 @@ def close(run: str) -> KubeObject:
     return cordons.patch(cordons.FOR_DRIVER, run)
 
 
-def again(one: NodeDriver) -> KubeObject | None:
+def again(driver: NodeDriver) -> KubeObject | None:
     """Return the merge patch by which the controller goes on with a failed node; None if it needs none.
 
     A driver that is right only waits for its node to be uncordoned, also where a rollback came before the end
     of the first pod. Any other driver is replaced from the start, so the controller ends the pods with GPUs
     before it replaces the driver.
     """
-    annotations = one.node["metadata"].get("annotations") or {}
-    if one.is_current and one.is_ready:
+    annotations = driver.node["metadata"].get("annotations") or {}
+    if driver.is_current and driver.is_ready:
         was_cordoned = annotations.get(_CORDONED_BEFORE) == "true"
         marks: dict[str, str | None] = {DRIVER_UPGRADE: DONE if was_cordoned else UNCORDON}
         more = {_CORDONED_BEFORE: None} if was_cordoned else {}
         return (
             {"metadata": {"labels": marks, "annotations": more}}
-            if one.state in (FAILED, *_PODS_RUN)
+            if driver.state in (FAILED, *_PODS_RUN)
             else None
         )
-    stuck = one.state == FAILED or (one.is_current and one.is_blocked and one.state in ("", DONE))
+    stuck = driver.state == FAILED or (driver.is_current and driver.is_blocked and driver.state in ("", DONE))
     # The controller does not look at the driver of a node whose validation it waits for.
-    stuck |= one.state == VALIDATION and not one.is_current
+    stuck |= driver.state == VALIDATION and not driver.is_current
     asked = {"labels": {DRIVER_UPGRADE: REQUIRED}, "annotations": {REQUESTED: "true"}}
     return {"metadata": asked} if stuck else None

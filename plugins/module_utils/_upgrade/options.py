@@ -8,27 +8,23 @@ import datetime
 import math
 import re
 import typing as t
+from dataclasses import dataclass
 
 from .._catalogue import driver_branches
 from .._core import references
 from .._core.errors import InputError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import pool_label
-from .._frame.argspec import LockParams, WaitParams
 from .._frame.nested import near
-from .._machines.options import DrainParams
 
 RUN, PAUSE, RESUME, STATUS = "run", "pause", "resume", "status"
 _WAVE: t.Final = re.compile(r"(?P<number>[1-9]\d*)(?P<percent>%?)")
 _WINDOW: t.Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY: t.Final = datetime.timedelta(days=1)
-_ALL_THREE: t.Final = (
-    "Set gpu_driver_version, gpu_driver_repository and gpu_driver_image together (module options version, "
-    "repository and image), or gpu_driver_branch (module option branch) alone."
-)
 
 
-class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
+@dataclass(frozen=True)
+class GpuDriverUpgradeParams:
     """The options of gpu_driver_upgrade. node_timeout, grace, settle: seconds."""
 
     action: t.Literal["run", "pause", "resume", "status"]
@@ -53,6 +49,12 @@ class GpuDriverUpgradeParams(DrainParams, LockParams, WaitParams):
     node_timeout: int
     grace: float | None
     settle: float
+    on_busy: t.Literal["fail", "drain", "wait"]
+    delete_emptydir: bool
+    force: bool
+    wait: bool
+    wait_timeout: int
+    lock_timeout: int
 
 
 def chosen(pools: t.Sequence[dict[str, t.Any]], only: t.Sequence[str]) -> list[dict[str, t.Any]]:
@@ -99,39 +101,30 @@ class Triple(t.NamedTuple):
 
 def wanted(params: GpuDriverUpgradeParams) -> Triple | None:
     """Return the driver that the options ask for, or None if they name none. Raise InputError."""
-    parts = Triple(params["repository"] or "", params["image"] or "", params["version"] or "")
+    parts = Triple(params.repository or "", params.image or "", params.version or "")
     for key, fault in references.faults(parts._asdict(), is_driver=True).items():
         raise InputError(
             "INPUT-IMAGE",
             f"{key}: {getattr(parts, key)!r} {fault}.",
             f"Correct gpu_driver_{key} (module option {key}).",
         )
-    if branch := params["branch"]:
+    if branch := params.branch:
         return _newest(str(branch), parts)
     if not any(parts):
         return None
     if missing := [key for key, value in zip(Triple._fields, parts, strict=True) if not value]:
-        raise InputError(
-            "UPGRADE-TRIPLE",
-            f"{missing[0]}: is missing, but the operator takes repository, image and version only together.",
-            _ALL_THREE,
-        )
+        raise InputError("UPGRADE-TRIPLE", option=missing[0], fault="is missing")
     return parts
 
 
 def _newest(branch: str, parts: Triple) -> Triple:
     if parts.version:
-        message = f"branch: cannot be combined with version {parts.version}, which names a driver already."
-        raise InputError("UPGRADE-TRIPLE", message, _ALL_THREE)
+        fault = f"cannot be combined with version {parts.version}, which names a driver already"
+        raise InputError("UPGRADE-TRIPLE", option="branch", fault=fault)
     version = driver_branches.NEWEST.get(branch.removeprefix("R").removeprefix("r"))
     if version is None:
         known = ", ".join(driver_branches.NEWEST)
-        raise InputError(
-            "UPGRADE-BRANCH",
-            f"branch: nobody publishes branch {branch} for the GPU operator (as of {driver_branches.AS_OF}).",
-            f"Set gpu_driver_branch (module option branch) to one of {known}, or name the driver by "
-            "gpu_driver_version, gpu_driver_repository and gpu_driver_image.",
-        )
+        raise InputError("UPGRADE-BRANCH", branch=branch, as_of=driver_branches.AS_OF, known=known)
     return Triple(
         parts.repository or driver_branches.REPOSITORY, parts.image or driver_branches.IMAGE, version
     )
@@ -139,24 +132,21 @@ def _newest(branch: str, parts: Triple) -> Triple:
 
 def check(params: GpuDriverUpgradeParams) -> None:
     """Raise InputError for options that cannot work."""
-    found = _WAVE.fullmatch(params["wave"])
+    found = _WAVE.fullmatch(params.wave)
     if not found or (found["percent"] and int(found["number"]) > 100):
-        raise InputError(
-            "UPGRADE-WAVE",
-            f"wave: {params['wave']!r} is neither a number of nodes nor a percentage.",
-            "Set gpu_upgrade_wave (module option wave) to a number such as 2, or a percentage such as 25%.",
-        )
-    window = Window.of(params["window"])
-    if params["window"] and (window is None or window.begin == window.end):
+        fault = "neither a number of nodes nor a percentage"
+        raise InputError("UPGRADE-WAVE", wave=repr(params.wave), fault=fault)
+    window = Window.of(params.window)
+    if params.window and (window is None or window.begin == window.end):
         what = "begins when it ends" if window else "is no time of day"
-        raise InputError("UPGRADE-WINDOW", window=repr(params["window"]), fault=what)
-    if params["node_timeout"] < 1:
+        raise InputError("UPGRADE-WINDOW", window=repr(params.window), fault=what)
+    if params.node_timeout < 1:
         raise InputError(
             "INPUT-VALUE",
-            f"node_timeout: {params['node_timeout']} s would fail each wave at once.",
+            f"node_timeout: {params.node_timeout} s would fail each wave at once.",
             "Set gpu_upgrade_node_timeout (module option node_timeout) to the seconds for one node.",
         )
-    if wrong := _wrong_in_job(params["probe"]):
+    if wrong := _wrong_in_job(params.probe):
         raise InputError("UPGRADE-JOB", fault=wrong)
 
 
@@ -187,11 +177,8 @@ def wave_size(wave: str, nodes: int, largest: int) -> int:
     if wave.endswith("%"):
         return max(1, math.ceil(nodes * number / 100))
     if number > largest:
-        raise InputError(
-            "UPGRADE-WAVE",
-            f"wave: {number} is more than any chosen pool has; the largest has {number_of(largest, 'node')}.",
-            f"Set gpu_upgrade_wave (module option wave) to at most {largest}, or to a percentage.",
-        )
+        fault = f"more than any chosen pool has; the largest has {number_of(largest, 'node')}"
+        raise InputError("UPGRADE-WAVE", wave=number, fault=fault)
     return min(number, max(1, nodes))
 
 

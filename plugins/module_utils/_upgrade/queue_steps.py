@@ -27,7 +27,7 @@ def kinds(api: Api) -> dict[str, Kind] | None:
     for version in kueue.VERSIONS:
         with contextlib.suppress(KindNotServedError):
             names = (kueue.QUEUE, kueue.FLAVOR, kueue.WORKLOAD)
-            return {one: api.resolve(f"{kueue.GROUP}/{version}", one) for one in names}
+            return {kind: api.resolve(f"{kueue.GROUP}/{version}", kind) for kind in names}
     return None
 
 
@@ -36,7 +36,7 @@ def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collecti
 
     A task that does not wait cannot give a queue back, so it stops none.
     """
-    served = kinds(api) if params["queues"] != queues.LEAVE and api.wait_wanted else None
+    served = kinds(api) if params.queues != queues.LEAVE and api.wait_wanted else None
     if served is None:
         return []
     found = {
@@ -44,12 +44,12 @@ def look(api: Api, params: GpuDriverUpgradeParams, seen: Seen, nodes: t.Collecti
         "flavors": api.list(served[kueue.FLAVOR]),
         "workloads": api.list(served[kueue.WORKLOAD]),
     }
-    return queues.find(found, [one.node for one in seen.drivers.values()], nodes)
+    return queues.find(found, [driver.node for driver in seen.drivers.values()], nodes)
 
 
 def lines(found: t.Iterable[Queue], params: GpuDriverUpgradeParams, state: State) -> list[str]:
     """Return what the plan says about the queues."""
-    return [one.line(one.wanted(params), _is_ours(one, state)) for one in found]
+    return [queue.line(queue.wanted(params), _is_ours(queue, state)) for queue in found]
 
 
 def stop(work: Work, wave: t.Sequence[str]) -> None:
@@ -65,18 +65,18 @@ def stop(work: Work, wave: t.Sequence[str]) -> None:
     pools = {work.plan.pools[node] for node in wave}
     nodes = [node for node, pool in work.plan.pools.items() if pool in pools]
     found = look(work.api, work.params, work.seen, nodes)
-    ours = [one for one in found if one.policy == kueue.OPEN or _is_ours(one, work.state)]
+    ours = [queue for queue in found if queue.policy == kueue.OPEN or _is_ours(queue, work.state)]
     if not ours:
         return
-    held = {one.name: _record(work, one) for one in ours}
+    held = {queue.name: _record(work, queue) for queue in ours}
     if held != {name: work.state.queues.get(name) for name in held}:
         work.store(queues={**work.state.queues, **held})
     served = t.cast("dict[str, Kind]", kinds(work.api))
-    for one in ours:
-        if one.policy != held[one.name]["set"]:
+    for queue in ours:
+        if queue.policy != held[queue.name]["set"]:
             note = work.api.run.holds(upgrade.WHY)
-            _write(work.api, served[kueue.QUEUE], one.name, held[one.name]["set"], note)
-    drained = {one.name: one.flavors for one in ours if held[one.name]["set"] == kueue.HOLD_AND_DRAIN}
+            _write(work.api, served[kueue.QUEUE], queue.name, held[queue.name]["set"], note)
+    drained = {queue.name: queue.flavors for queue in ours if held[queue.name]["set"] == kueue.HOLD_AND_DRAIN}
     if drained and not work.api.check_mode:
         object_name = f"Workloads of {', '.join(drained)}"
         judge = functools.partial(queues.judge_drained, drained)
@@ -104,50 +104,52 @@ def _record(work: Work, queue: Queue) -> dict[str, t.Any]:
     }
 
 
-def give_back(api: Api, params: GpuDriverUpgradeParams, state: State, pools: t.Collection[str] = ()) -> State:
+def give_back(api: Api, namespace: str, state: State, pools: t.Collection[str] = ()) -> State:
     """Give the queues their stopPolicy back, but those that one of these pools needs; return the state then.
 
     A queue whose stopPolicy somebody changed meanwhile stays as it is.
     """
-    over = {name: one for name, one in state.queues.items() if not set(one["pools"]) & set(pools)}
+    over = {name: record for name, record in state.queues.items() if not set(record["pools"]) & set(pools)}
     if not over:
         return state
     served = kinds(api)
-    for name, one in over.items() if served else ():
+    for name, record in over.items() if served else ():
         kind = t.cast("dict[str, Kind]", served)[kueue.QUEUE]
         live = api.get(kind, name)
-        policy = queues.policy_of(live) if live else one["before"]
-        if policy == one["set"]:
-            _write(api, kind, name, one["before"], {HELD_BY: None})
-        elif policy != one["before"]:
+        policy = queues.policy_of(live) if live else record["before"]
+        if policy == record["set"]:
+            _write(api, kind, name, record["before"], {HELD_BY: None})
+        elif policy != record["before"]:
             api.warn(f"ClusterQueue {name}: somebody set stopPolicy {policy} meanwhile, and it stays so.")
-    rest = {name: one for name, one in state.queues.items() if name not in over}
+    rest = {name: record for name, record in state.queues.items() if name not in over}
     state = state.at(queues=rest)
-    api.apply(state.manifest(params["namespace"]))
+    api.apply(state.manifest(namespace))
     return state
 
 
 def after_wave(work: Work, number: int) -> None:
     """Give the queues back that no later wave needs. number: of the wave that is over."""
     later = [node for wave in work.plan.waves[number + 1 :] for node in wave]
-    work.state = give_back(work.api, work.params, work.state, {work.plan.pools[node] for node in later})
+    work.state = give_back(
+        work.api, work.params.namespace, work.state, {work.plan.pools[node] for node in later}
+    )
 
 
 def give_back_all(work: Work) -> None:
     """Give every queue back that this upgrade stopped."""
-    work.state = give_back(work.api, work.params, work.state)
+    work.state = give_back(work.api, work.params.namespace, work.state)
 
 
-def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorError) -> None:
+def after_failure(api: Api, namespace: str, exc: AcceleratorError) -> None:
     """Give every queue back that this run or one that is over stopped; if that fails too, name the queues."""
     if api.check_mode:
         return
     try:
-        state = states.read(api.get(MAP, states.NAME, params["namespace"]))
+        state = states.read(api.get(MAP, states.NAME, namespace))
         if state is None or not is_abandoned(api, state):
             return
         names = sorted(state.queues)
-        give_back(api, params, state)
+        give_back(api, namespace, state)
     except AcceleratorError:
         add(exc, "ClusterQueues may still be stopped: the next run gives their stopPolicy back.")
         return
@@ -156,7 +158,7 @@ def after_failure(api: Api, params: GpuDriverUpgradeParams, exc: AcceleratorErro
 
 def is_abandoned(api: Api, state: State) -> bool:
     """Return whether queues are stopped, and no other run works that stopped them."""
-    return bool(state.queues) and all(api.guard.is_over(one["run"]) for one in state.queues.values())
+    return bool(state.queues) and all(api.guard.is_over(record["run"]) for record in state.queues.values())
 
 
 def _write(api: Api, kind: Kind, name: str, policy: str, note: t.Mapping[str, str | None]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .._catalogue import kueue
 from .._core import conditions
-from .._core.errors import InputError
+from .._core.errors import InputError, text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, pending, ready
 from .._core.run import holder
@@ -44,8 +44,8 @@ class Queue:
 
     def wanted(self, params: GpuDriverUpgradeParams) -> str:
         """Return its stopPolicy during the upgrade, also where somebody else stopped it already."""
-        may_drain = params["on_busy"] == impact.DRAIN and not (self.elsewhere and params["queues"] is None)
-        return kueue.HOLD_AND_DRAIN if may_drain and params["queues"] in (None, DRAIN) else kueue.HOLD
+        may_drain = params.on_busy == impact.DRAIN and not (self.elsewhere and params.queues is None)
+        return kueue.HOLD_AND_DRAIN if may_drain and params.queues in (None, DRAIN) else kueue.HOLD
 
     def line(self, wanted: str, is_ours: bool) -> str:
         """Return one line for the plan. is_ours: a run of this upgrade stopped the queue."""
@@ -62,14 +62,8 @@ class Queue:
 
 def check(params: GpuDriverUpgradeParams) -> None:
     """Raise InputError if the queues are to be drained by a task that may not end pods."""
-    if params["queues"] == DRAIN and params["on_busy"] != impact.DRAIN:
-        raise InputError(
-            CODE,
-            f"queues: drain ends the Workloads of the queues, and on_busy is {params['on_busy']}.",
-            "Set gpu_on_busy: drain (module option on_busy) as well, which ends them, or "
-            "gpu_upgrade_queues: hold "
-            "(module option queues).",
-        )
+    if params.queues == DRAIN and params.on_busy != impact.DRAIN:
+        raise InputError("UPGRADE-QUEUE-DRAIN", on_busy=params.on_busy)
 
 
 def find(found: Snapshot, nodes: t.Iterable[KubeObject], chosen: t.Collection[str]) -> list[Queue]:
@@ -121,14 +115,9 @@ def judge_drained(flavors: t.Mapping[str, t.Collection[str]], snapshot: Snapshot
     ]
     if not left:
         return ready("Requeued")
-    remedy = (
-        f"Run `oc describe workloads.{kueue.GROUP} {name(left[0])} "
-        f"-n {left[0]['metadata']['namespace']}` and `oc logs "
-        "-n openshift-kueue-operator deployment/kueue-controller-manager`, then run again."
-    )
-    those = tuple(map(object_name, left))
-    message = f"Kueue has not requeued {_listed(those)} yet."
-    return pending("Admitted", message, code=CODE, remedy=remedy, details=those)
+    those, place = tuple(map(object_name, left)), left[0]["metadata"]
+    text = text_of(CODE, workloads=_listed(those), name=place["name"], namespace=place["namespace"])
+    return pending("Admitted", **text._asdict(), details=those)
 
 
 def _listed(workloads: t.Sequence[str]) -> str:

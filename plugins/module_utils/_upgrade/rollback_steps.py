@@ -16,7 +16,7 @@ from .._stack.pods import add
 from .._stack.upgrade import UPGRADE_FAILED as FAILED
 from . import empty_steps, state as states, wave_steps
 from .jobs import gangs
-from .judge import BUSY, judge_template
+from .judge import BUSY, TEMPLATE, judge_template
 from .look_steps import Seen, look, look_at_drivers, queries
 from .node_driver import SKIP
 from .options import GpuDriverUpgradeParams, Triple
@@ -31,7 +31,7 @@ _REMEDY: t.Final = (
 
 def is_possible(seen: Seen, state: State, nodes: t.Collection[str]) -> bool:
     """Return whether an object of these nodes had another driver before the upgrade."""
-    return any(_old(state, one) for one in seen.targets if set(nodes) & set(one.nodes))
+    return any(_old(state, target) for target in seen.targets if set(nodes) & set(target.nodes))
 
 
 def _old(state: State, target: Target) -> Triple | None:
@@ -56,7 +56,7 @@ def roll_back(
         problem.facts["driver_upgrade"] = state.as_result()
         return problem
     state = state.at(phase=states.ROLLED_BACK, before={})
-    api.apply(state.manifest(params["namespace"]))
+    api.apply(state.manifest(params.namespace))
     add(exc, f"{nodes} {'has' if len(state.failed) == 1 else 'have'} the old driver again.")
     if kept:
         add(exc, f"These keep the new one, held by label {SKIP}=true: {', '.join(kept)}.")
@@ -82,7 +82,7 @@ def back(api: Api, params: GpuDriverUpgradeParams, state: State) -> list[str]:
         old = _old(state, target)
         if failed and old:
             kept += _target(api, params, state, seen, target, failed, old)
-    now = look_at_drivers(api, params, seen)
+    now = look_at_drivers(api, params.namespace, seen)
     wave_steps.restore(api, now, state.before)
     wave_steps.reopen(api, now.drivers.values())
     return kept
@@ -100,7 +100,7 @@ def refuse_busy(params: GpuDriverUpgradeParams, state: State, seen: Seen) -> Non
     new = _with_new_driver(state, seen)
     more = [ending(pod) for gang in gangs.touched(seen.gangs, new) for pod in gang.pods]
     ends = tuple(dict.fromkeys([*endings(seen.pods, new, drain.ends_with_driver), *more]))
-    if ends and params["on_busy"] != DRAIN:
+    if ends and params.on_busy != DRAIN:
         cause = f"the rollback of {', '.join(new)} replaces the driver"
         impacts = [Impact(cause, driver.UPGRADE, tuple(new), ends, True)]
         problem = refusal(impacts, BUSY, "The rollback has not begun.")
@@ -122,11 +122,11 @@ def _target(
     wave_steps.release(api, [seen.drivers[node] for node in failed])
     # The controller still has to wait for the same pods, and may end the same ones.
     wave_steps.write_target(api, target, old, {})
-    judge = functools.partial(judge_template, failed, state.wanted, "UPGRADE-ROLLBACK", is_wanted=False)
-    api.wait(queries(params), judge, f"template of {target.object_name}", on_timeout_code="UPGRADE-ROLLBACK")
-    wave_steps.go_on(api, look_at_drivers(api, params, seen), failed)
+    judge = functools.partial(judge_template, failed, state.wanted, is_wanted=False)
+    api.wait(queries(params.namespace), judge, f"template of {target.object_name}", on_timeout_code=TEMPLATE)
+    wave_steps.go_on(api, look_at_drivers(api, params.namespace, seen), failed)
     wave_steps.wait(api, params, seen, old, failed, f"old driver of {', '.join(failed)}")
-    now = look_at_drivers(api, params, seen).drivers
-    here = [now[one.name] for one in others if one.name in now]
-    wave_steps.release(api, [one for one in here if one.is_current])
-    return [one.name for one in here if not one.is_current]
+    now = look_at_drivers(api, params.namespace, seen).drivers
+    here = [now[other.name] for other in others if other.name in now]
+    wave_steps.release(api, [other for other in here if other.is_current])
+    return [other.name for other in here if not other.is_current]

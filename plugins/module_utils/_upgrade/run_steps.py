@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
 from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from .._core.objects import number_of
+from .._frame.lease import Lease
 from .._impact import impact
 from .._kube.client import Api
 from .._nodes import drain
@@ -22,16 +24,17 @@ from . import (
     state as states,
     targets,
     wave_steps,
-    window_steps,
 )
 from .jobs import gangs
 from .judge import BUSY
 from .look_steps import MAP, Seen, Work
 from .node_driver import SKIP
-from .options import GpuDriverUpgradeParams
+from .options import GpuDriverUpgradeParams, Window
 from .plan import Plan
 from .state import State
 
+# Seconds between two looks at the time of day.
+_LOOK: t.Final = 30.0
 PAUSED: t.Final = "The upgrade is paused. Set gpu_upgrade_action: resume (module option action) to go on."
 
 
@@ -42,7 +45,7 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     if found is None:
         return []
     _refuse_kept(seen, plan.nodes, "Nothing was changed.")
-    if params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted):
+    if params.on_busy == impact.FAIL or (params.on_busy == impact.WAIT and not api.wait_wanted):
         busy = impact.refusal([found], BUSY)
         if closed := [node for node in plan.nodes if seen.drivers[node].is_closed]:
             busy.message += (
@@ -53,9 +56,10 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
     here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
-    if params["on_busy"] == impact.DRAIN and (problem := refusal(here, Rules.of(params), why)):
+    rules = Rules(params.on_busy, params.delete_emptydir, params.force)
+    if params.on_busy == impact.DRAIN and (problem := refusal(here, rules, why)):
         raise problem
-    api.warn(f"{found.line} (on_busy: {params['on_busy']}).")
+    api.warn(f"{found.line} (on_busy: {params.on_busy}).")
     return impact.as_result([found])
 
 
@@ -65,7 +69,7 @@ def _refuse_kept(seen: Seen, nodes: t.Collection[str], so_far: str) -> None:
         here = [
             pod for pod in seen.pods if drain.node_of(pod) in nodes and drain.node_of(pod) in target.nodes
         ]
-        lasting = [one for one in impact.stuck(here, target.rules) if one.is_lasting]
+        lasting = [pod for pod in impact.stuck(here, target.rules) if pod.is_lasting]
         if problem := impact.refuse_kept(lasting, impact.FAIL, so_far):
             raise problem
 
@@ -77,10 +81,10 @@ def begin(work: Work, found: State | None) -> None:
     state = found if found is not None and resumes else states.fresh(wanted, found)
     # A failed upgrade to another driver has left its upgradePolicy.
     left = found.before if found is not None and found.phase == states.FAILED else {}
-    before = {one.object_name: one.before(left.get(one.object_name)) for one in work.seen.targets}
+    before = {target.object_name: target.before(left.get(target.object_name)) for target in work.seen.targets}
     if found is not None and found.is_pausing:
         body = {"metadata": {"annotations": {states.PAUSE: None}}}
-        work.api.merge_patch(MAP, states.NAME, work.params["namespace"], body)
+        work.api.merge_patch(MAP, states.NAME, work.params.namespace, body)
     work.state = state
     work.store(
         phase=states.RUNNING,
@@ -98,7 +102,7 @@ def upgrade(work: Work) -> dict[str, t.Any]:
     api, params, plan = work.api, work.params, work.plan
     for number, planned in enumerate(plan.waves):
         wave = list(planned)
-        if number and window_steps.is_closed(params):
+        if number and is_closed(params):
             # Until the window opens the queues may give work away.
             queue_steps.give_back_all(work)
         if number and (phase := _stops(api, params)):
@@ -142,7 +146,7 @@ def _refuse_busy(work: Work, wave: t.Sequence[str]) -> None:
     left = upgrade_plan.impact(work.plan, work.seen.pods, coming, together)
     so_far = f"The upgrade stopped before {', '.join(wave)}, and the next run goes on there."
     _refuse_kept(work.seen, coming, so_far)
-    if left is not None and work.params["on_busy"] == impact.FAIL:
+    if left is not None and work.params.on_busy == impact.FAIL:
         raise impact.refusal([left], BUSY, so_far)
 
 
@@ -169,28 +173,52 @@ def _check_later(work: Work, number: int) -> None:
 
 def _stops(api: Api, params: GpuDriverUpgradeParams) -> str:
     """Return the phase in which the run ends before its next wave, or an empty text if it goes on."""
-    if not window_steps.may_begin(api, params):
+    if not may_begin(api, params):
         return states.WAITING
-    found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+    found = states.read(api.get(MAP, states.NAME, params.namespace))
     if found is not None and found.is_pausing:
         api.warn(PAUSED)
         return states.PAUSED
     return ""
 
 
+def is_closed(params: GpuDriverUpgradeParams) -> bool:
+    """Return whether no wave may begin now."""
+    window = Window.of(params.window)
+    return window is not None and not window.is_open(datetime.datetime.now(datetime.UTC))
+
+
+def may_begin(api: Api, params: GpuDriverUpgradeParams) -> bool:
+    """Return whether a wave may begin now; with outside_window wait, wait for the window."""
+    window = Window.of(params.window)
+    while window is not None and not window.is_open(now := datetime.datetime.now(datetime.UTC)):
+        opens = window.opens(now)
+        if params.outside_window == "end" or not api.wait_wanted:
+            api.warn(f"No wave begins before {opens:%H:%M} UTC. The next run goes on.")
+            return False
+        api.progress(f"the window opens at {opens:%H:%M} UTC")
+        if isinstance(api.guard, Lease):
+            # Other runs may work meanwhile.
+            api.guard.let_go()
+        seconds = (opens - now).total_seconds()
+        api.deadline.grow(api.deadline.elapsed() + seconds + params.wait_timeout)
+        api.deadline.sleep(min(_LOOK, seconds))
+    return True
+
+
 def finish(work: Work) -> None:
     """Give the objects their own upgradePolicy back, and hold only nodes back that have an older driver."""
     seen, state = work.look_at_drivers(), work.state
     wave_steps.restore(work.api, seen, state.before)
-    others = [seen.drivers[one] for one in work.plan.outside if one in seen.drivers]
-    wave_steps.release(work.api, [one for one in (*seen.chosen, *others) if one.is_free])
+    others = [seen.drivers[node] for node in work.plan.outside if node in seen.drivers]
+    wave_steps.release(work.api, [driver for driver in (*seen.chosen, *others) if driver.is_free])
     wave_steps.reopen(work.api, seen.chosen)
-    if held := sorted(one.name for one in seen.chosen if one.is_held and not one.is_free):
+    if held := sorted(driver.name for driver in seen.chosen if driver.is_held and not driver.is_free):
         work.api.warn(
             f"{', '.join(held)}: label {SKIP}=true stays, since the operator's object asks for another "
             "driver. Without the label the operator would end the pods with GPUs there."
         )
-    if outside := [one for one in others if one.is_held and not one.is_free]:
+    if outside := [driver for driver in others if driver.is_held and not driver.is_free]:
         work.api.warn(
             f"{number_of(len(outside), 'node')} in no chosen pool: label {SKIP}=true keeps the old "
             f"driver there until a run chooses the pool. {targets.remark(seen.targets)}".rstrip()
@@ -204,7 +232,7 @@ def _failed(work: Work, wave: t.Sequence[str], exc: AcceleratorError) -> Acceler
     """Return the failure of a wave, after its rollback."""
     late = [node for node in exc.facts.pop("late", []) if node in wave] or list(wave)
     passed = [node for node in wave if node not in late]
-    is_rolled_back = work.params["rollback"] and rollback_steps.is_possible(work.seen, work.state, late)
+    is_rolled_back = work.params.rollback and rollback_steps.is_possible(work.seen, work.state, late)
     work.store(
         phase=states.ROLLING_BACK if is_rolled_back else states.FAILED,
         failed=tuple(late),

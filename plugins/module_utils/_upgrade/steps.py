@@ -5,17 +5,21 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from .._core.errors import AcceleratorError, InputError
+from .._core.objects import name
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes.pool_nodes import check_pools
+from .._stack.drivers.image import THERE
+from .._stack.drivers.steps import look_up
 from .._workload import chosen
 from . import (
     empty_steps,
     gate_steps,
-    image_steps,
+    images,
     options,
     plan as upgrade_plan,
     queue_steps,
@@ -25,7 +29,6 @@ from . import (
     state as states,
     targets,
     wave_steps,
-    window_steps,
 )
 from .judge import judge
 from .look_steps import MAP, Seen, Work, look, result
@@ -37,26 +40,27 @@ from .state import State
 def ensure(api: Api, params: GpuDriverUpgradeParams) -> dict[str, t.Any]:
     """Upgrade the drivers, or show, pause or resume an upgrade. Return the module's result."""
     options.check(params)
-    chosen.check(params["validation"] or {}, "gpu_upgrade_validation")
+    chosen.check(params.validation or {}, "gpu_upgrade_validation")
     queues.check(params)
-    check_pools(params["pools"])
-    params = {**params, "pools": options.chosen(params["pools"], params["only"])}
+    check_pools(params.pools)
+    params = replace(params, pools=options.chosen(params.pools, params.only))
     wanted = options.wanted(params)
-    found = states.read(api.get(MAP, states.NAME, params["namespace"]))
-    if params["action"] == options.PAUSE:
+    found = states.read(api.get(MAP, states.NAME, params.namespace))
+    if params.action == options.PAUSE:
         return {"driver_upgrade": _pause(api, params, found)}
-    if params["action"] == options.STATUS:
+    if params.action == options.STATUS:
         return {"driver_upgrade": _status(api, params, found, wanted)}
     if wanted is None:
-        if params["action"] != options.RESUME or found is None:
-            raise _nothing_named()
+        if params.action != options.RESUME or found is None:
+            fault = "is missing: the task names no driver, and the cluster has no upgrade to resume"
+            raise InputError("UPGRADE-TRIPLE", option="version", fault=fault)
         wanted = found.wanted
-    if params["action"] == options.RESUME:
+    if params.action == options.RESUME:
         wanted = _resumed(api, found, wanted)
     try:
         return {"driver_upgrade": _run(api, params, found, wanted)}
     except AcceleratorError as exc:
-        queue_steps.after_failure(api, params, exc)
+        queue_steps.after_failure(api, params.namespace, exc)
         raise
 
 
@@ -71,15 +75,6 @@ def _resumed(api: Api, found: State | None, wanted: Triple) -> Triple:
     return found.wanted
 
 
-def _nothing_named() -> InputError:
-    return InputError(
-        "UPGRADE-TRIPLE",
-        "version: is missing: the task names no driver, and the cluster has no upgrade to resume.",
-        "Set gpu_driver_version, gpu_driver_repository and gpu_driver_image (module options version, "
-        "repository and image), or gpu_driver_branch (module option branch).",
-    )
-
-
 def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dict[str, t.Any]:
     """Ask the run that upgrades to stop after its wave."""
     if found is None or not found.is_open:
@@ -87,18 +82,18 @@ def _pause(api: Api, params: GpuDriverUpgradeParams, found: State | None) -> dic
         found = found or _none(Triple("", "", ""))
     else:
         if queue_steps.is_abandoned(api, found):
-            found = queue_steps.give_back(api, params, found)
-        found = _marked(api, params, found)
+            found = queue_steps.give_back(api, params.namespace, found)
+        found = _marked(api, params.namespace, found)
     return {**found.as_result(), "plan": [], "nodes": [], "ends": []}
 
 
-def _marked(api: Api, params: GpuDriverUpgradeParams, found: State) -> State:
+def _marked(api: Api, namespace: str, found: State) -> State:
     """Write the annotation that the run which upgrades looks for, unless it is there."""
     if not found.is_pausing:
         # The run that upgrades holds the lease, and looks for this annotation.
         api.guard = Unguarded()
         body = {"metadata": {"annotations": {states.PAUSE: "true"}}}
-        api.merge_patch(MAP, states.NAME, params["namespace"], body)
+        api.merge_patch(MAP, states.NAME, namespace, body)
     return found.at(is_pausing=True)
 
 
@@ -135,17 +130,17 @@ def _troubles(api: Api, seen: Seen, plan: Plan) -> list[dict[str, t.Any]]:
 
 def _plan(params: GpuDriverUpgradeParams, seen: Seen, wanted: Triple, found: State | None) -> Plan:
     before = found.left if found and found.wanted == wanted else ()
-    wishes = (wanted, params["wave"], params["canary"])
+    wishes = (wanted, params.wave, params.canary)
     return upgrade_plan.build(seen.targets, seen.drivers, seen.pools, wishes, seen.pods, before)
 
 
 def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: Triple) -> dict[str, t.Any]:
-    states.refuse_other(found, wanted, params["namespace"])
+    states.refuse_other(found, wanted, params.namespace)
     if found and found.phase == states.ROLLING_BACK:
         return _roll_back(api, params, found, wanted)
-    if found and found.is_paused and params["action"] != options.RESUME:
+    if found and found.is_paused and params.action != options.RESUME:
         api.warn(run_steps.PAUSED)
-        found = queue_steps.give_back(api, params, found)
+        found = queue_steps.give_back(api, params.namespace, found)
         return _status(api, params, found, wanted)
     seen = look(api, params)
     plan = _plan(params, seen, wanted, found)
@@ -153,7 +148,7 @@ def _run(api: Api, params: GpuDriverUpgradeParams, found: State | None, wanted: 
     targets.refuse_outgrown(wanted, [seen.drivers[node].node for node in plan.nodes])
     for target in seen.targets:
         if set(target.nodes) & set(plan.nodes):
-            targets.refuse(target, params["adopt"])
+            targets.refuse(target, params.adopt)
     if not plan.waves:
         return _nothing_due(api, params, seen, plan, found)
     return _begin(api, params, seen, plan, found)
@@ -163,7 +158,7 @@ def _begin(
     api: Api, params: GpuDriverUpgradeParams, seen: Seen, plan: Plan, found: State | None
 ) -> dict[str, t.Any]:
     """Show what will happen and ask; then upgrade as soon as the window is open."""
-    image_steps.check(api, params, seen, plan)
+    _check_images(api, params.namespace, seen, plan)
     state = found or states.fresh(plan.wanted, None)
     queued = queue_steps.look(api, params, seen, plan.nodes)
     remarks = [
@@ -173,22 +168,39 @@ def _begin(
     for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
     ends = run_steps.ask(api, params, plan, seen)
-    if params["probe"]:
-        gate_steps.rehearse(api, params["probe"], seen.drivers[plan.nodes[0]].node)
+    if params.probe:
+        gate_steps.rehearse(api, params.probe, seen.drivers[plan.nodes[0]].node)
     if not api.check_mode:
-        is_closed = window_steps.is_closed(params)
+        is_closed = run_steps.is_closed(params)
         if is_closed and found:
             # A run before has stopped queues, and they may give work away until the window opens.
-            found = queue_steps.give_back(api, params, found)
-        if not window_steps.may_begin(api, params):
+            found = queue_steps.give_back(api, params.namespace, found)
+        if not run_steps.may_begin(api, params):
             return result(seen, plan, state.at(phase=states.WAITING), ends, None, remarks)
         if is_closed:
             # The task has waited for the window: other pods run now, and other runs may have worked.
-            found = states.read(api.get(MAP, states.NAME, params["namespace"]))
+            found = states.read(api.get(MAP, states.NAME, params.namespace))
             return _run(api, params, found, plan.wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
     run_steps.begin(work, found)
     return run_steps.upgrade(work)
+
+
+def _check_images(api: Api, namespace: str, seen: Seen, plan: Plan) -> None:
+    """Raise UPGRADE-IMAGE if a node of the plan would find no image; warn if nobody can tell.
+
+    A node whose object asks for the driver already needs no look-up.
+    """
+    nodes = {name(node): node for node in seen.snapshot["nodes"] if name(node) in plan.nodes}
+    groups = images.needed(seen.targets, plan.wanted, nodes)
+    answers = look_up(api, (one for group in groups for one in group), namespace)
+    if gone := images.missing(groups, answers):
+        instead = images.others(gone, plan.wanted)
+        found = look_up(api, instead, namespace)
+        there = {one: branch for one, branch in instead.items() if found[one].verdict == THERE}
+        raise images.refusal(groups, gone, there)
+    if text := images.unknown(groups, answers):
+        api.warn(text)
 
 
 def _roll_back(api: Api, params: GpuDriverUpgradeParams, found: State, wanted: Triple) -> dict[str, t.Any]:

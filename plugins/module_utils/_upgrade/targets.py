@@ -145,20 +145,14 @@ def find(snapshot: Snapshot) -> list[Target]:
     """
     policy = oldest(snapshot["policies"])
     if not policy:
-        raise NotReadyError(
-            "UPGRADE-NO-DRIVER",
-            "The cluster has no ClusterPolicy, so the GPU operator brings no driver.",
-            "Run `ansible-playbook playbooks/enable_gpus.yml` first.",
-        )
+        raise NotReadyError("UPGRADE-NO-DRIVER", why="it has no ClusterPolicy")
     driver = (policy.get("spec") or {}).get("driver") or {}
     names = sorted(map(name, snapshot["nodes"]))
     if not driver.get("useNvidiaDriverCRD"):
         if driver.get("enabled") is False:
-            raise NotReadyError(
-                "UPGRADE-NO-DRIVER",
-                f"ClusterPolicy {name(policy)} brings no driver: driver.enabled is false.",
-                "Upgrade the driver of the nodes' image instead; the GPU operator does not manage it.",
-            )
+            why = f"ClusterPolicy {name(policy)} has driver.enabled: false"
+            remedy = "Upgrade the driver in the image of the nodes; the GPU operator does not manage it."
+            raise NotReadyError("UPGRADE-NO-DRIVER", why=why, remedy=remedy)
         return [Target(POLICY, policy, tuple(names))]
     owners = {name(node): labels(node).get(OWNER, "") for node in snapshot["nodes"]}
     found = [
@@ -175,14 +169,9 @@ def without_object(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> list[
 
 
 def refuse_lost(targets: t.Sequence[Target], nodes: t.Iterable[str]) -> None:
-    """Raise UPGRADE-NO-DRIVER for nodes whose driver no object brings: their upgrade would never come."""
+    """Raise UPGRADE-NO-OBJECT for nodes whose driver no object brings: their upgrade would never come."""
     if lost := without_object(targets, nodes):
-        raise NotReadyError(
-            "UPGRADE-NO-DRIVER",
-            f"No NVIDIADriver brings the driver of {', '.join(lost)}: label {OWNER} names none.",
-            "Run `oc get nvidiadriver -o yaml`. Give one of them a nodeSelector that fits these nodes, or "
-            "set gpu_upgrade_pools (module option pools) to other pools.",
-        )
+        raise NotReadyError("UPGRADE-NO-OBJECT", nodes=", ".join(lost), label=OWNER)
 
 
 def refuse(target: Target, adopt: str) -> None:
@@ -194,16 +183,11 @@ def refuse(target: Target, adopt: str) -> None:
 
 
 def refuse_outgrown(wanted: Triple, nodes: t.Iterable[KubeObject]) -> None:
-    """Raise UPGRADE-BRANCH if the driver's branch no longer supports the GPUs of a node."""
+    """Raise UPGRADE-OLD-GPU if the driver's branch no longer supports the GPUs of a node."""
     for node in nodes:
         if wrong := driver_modules.outgrown(wanted.version, [devices.product(node)]):
-            raise InputError(
-                "UPGRADE-BRANCH",
-                f"{wanted.path} does not serve node {name(node)}: {wrong}. Nothing was changed.",
-                f"Set gpu_driver_branch (module option branch) to {driver_modules.LAST_FOR_OLD}, or "
-                "gpu_upgrade_pools (module option pools) to pools with newer GPUs; with an NVIDIADriver for "
-                "each pool they can have different drivers.",
-            )
+            last = driver_modules.LAST_FOR_OLD
+            raise InputError("UPGRADE-OLD-GPU", driver=wanted.path, node=name(node), fault=wrong, last=last)
 
 
 def remark(targets: t.Sequence[Target]) -> str:

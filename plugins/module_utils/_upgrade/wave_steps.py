@@ -19,7 +19,7 @@ from .._stack import diagnose
 from .._stack.clusterpolicy.judge import PODS
 from .._stack.params import StackPool
 from . import node_driver, targets
-from .judge import WAITING, Wave, WaveJudge, judge_template
+from .judge import TEMPLATE, Wave, WaveJudge, judge_template
 from .look_steps import Seen, look_at_drivers, queries
 from .node_driver import NodeDriver
 from .options import GpuDriverUpgradeParams, Triple
@@ -35,9 +35,9 @@ def rules(params: GpuDriverUpgradeParams, target: Target, size: int) -> dict[str
     parallel = int(target.rules.get("maxParallelUpgrades", 1))
     if parallel and parallel < size:
         found["maxParallelUpgrades"] = size
-    if params["wait_for"]:
-        found["waitForCompletion"] = {"podSelector": params["wait_for"]}
-    allowed = {"force": params["force"], "deleteEmptyDir": params["delete_emptydir"]}
+    if params.wait_for:
+        found["waitForCompletion"] = {"podSelector": params.wait_for}
+    allowed = {"force": params.force, "deleteEmptyDir": params.delete_emptydir}
     deletion = {key: True for key, is_allowed in allowed.items() if is_allowed}
     if deletion:
         found["podDeletion"] = deletion
@@ -70,16 +70,16 @@ def restore(api: Api, seen: Seen, before: t.Mapping[str, t.Mapping[str, t.Any]])
 
 def hold(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
     """Hold these nodes back, unless they are."""
-    for one in drivers:
-        if not one.is_held and not one.is_skipped:
-            api.merge_patch(NODE, one.name, None, node_driver.hold(api.run))
+    for driver in drivers:
+        if not driver.is_held and not driver.is_skipped:
+            api.merge_patch(NODE, driver.name, None, node_driver.hold(api.run))
 
 
 def release(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
     """No longer hold these nodes back."""
-    for one in drivers:
-        if one.is_held:
-            api.merge_patch(NODE, one.name, None, node_driver.release(one))
+    for driver in drivers:
+        if driver.is_held:
+            api.merge_patch(NODE, driver.name, None, node_driver.release(driver))
 
 
 def begin(
@@ -109,20 +109,20 @@ def go_on(api: Api, seen: Seen, nodes: t.Iterable[str]) -> None:
 
 def close(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
     """Keep new pods away from these nodes, while the task waits for the end of the others."""
-    for one in drivers:
-        if not is_cordoned(one.node):
-            api.merge_patch(NODE, one.name, None, node_driver.close(api.run.id))
+    for driver in drivers:
+        if not is_cordoned(driver.node):
+            api.merge_patch(NODE, driver.name, None, node_driver.close(api.run.id))
 
 
 def reopen(api: Api, drivers: t.Iterable[NodeDriver]) -> None:
     """Make the nodes schedulable that `close` cordoned."""
-    for one in drivers:
-        if one.is_closed:
-            drain_steps.uncordon(api, one.name)
+    for driver in drivers:
+        if driver.is_closed:
+            drain_steps.uncordon(api, driver.name)
 
 
 def _of_wave(seen: Seen, wave: t.Sequence[str]) -> list[Target]:
-    found = {one.object_name: one for one in (seen.target_of(node) for node in wave)}
+    found = {target.object_name: target for target in (seen.target_of(node) for node in wave)}
     return list(found.values())
 
 
@@ -142,11 +142,13 @@ def wait(
     try:
         return _watch(api, params, seen, wanted, nodes, object_name)
     except NotReadyError as exc:
-        if not (again := _failed_before(look_at_drivers(api, params, seen), seen, wanted, exc.facts["late"])):
+        namespace = params.namespace
+        now = look_at_drivers(api, namespace, seen)
+        if not (again := _failed_before(now, seen, wanted, exc.facts["late"])):
             raise
-        judge = functools.partial(judge_template, again, wanted, WAITING, is_wanted=True)
-        api.wait(queries(params), judge, f"template for {', '.join(again)}", on_timeout_code=WAITING)
-        go_on(api, look_at_drivers(api, params, seen), again)
+        judge = functools.partial(judge_template, again, wanted, is_wanted=True)
+        api.wait(queries(namespace), judge, f"template for {', '.join(again)}", on_timeout_code=TEMPLATE)
+        go_on(api, look_at_drivers(api, namespace, seen), again)
         return _watch(api, params, seen, wanted, nodes, object_name)
 
 
@@ -154,12 +156,12 @@ def _failed_before(now: Seen, before: Seen, wanted: Triple, late: t.Collection[s
     """Return the late nodes if all failed at the upgrade in whose middle they were before; else none."""
     found = [now.drivers[node] for node in late if node in now.drivers and node in before.drivers]
     is_old = all(
-        one.state == node_driver.FAILED
-        and not (wanted.is_of(one.image) or one.is_ready)
-        and before.drivers[one.name].state in node_driver.UNDER_WAY
-        for one in found
+        driver.state == node_driver.FAILED
+        and not (wanted.is_of(driver.image) or driver.is_ready)
+        and before.drivers[driver.name].state in node_driver.UNDER_WAY
+        for driver in found
     )
-    return [one.name for one in found] if is_old and any(wanted) else []
+    return [driver.name for driver in found] if is_old and any(wanted) else []
 
 
 def _watch(
@@ -170,15 +172,17 @@ def _watch(
     nodes: t.Sequence[str],
     object_name: str,
 ) -> Snapshot:
-    limit = float(params["node_timeout"] * len(nodes))
-    api.deadline.grow(api.deadline.elapsed() + limit + params["wait_timeout"])
+    limit = float(params.node_timeout * len(nodes))
+    api.deadline.grow(api.deadline.elapsed() + limit + params.wait_timeout)
     wave = wave_of(seen, wanted, nodes, limit)
-    judge = WaveJudge(wave, api.clock, params["grace"])
+    judge = WaveJudge(wave, api.clock, params.grace)
     try:
-        return api.wait(queries(params), judge, object_name, params["settle"])
+        return api.wait(queries(params.namespace), judge, object_name, params.settle)
     except NotReadyError as exc:
-        diagnose.find_cause(api, judge, exc, PODS, params["namespace"])
-        exc.facts["late"] = sorted({one.node for one in judge.findings if one.node and not one.is_ready})
+        diagnose.find_cause(api, judge, exc, PODS, params.namespace)
+        exc.facts["late"] = sorted(
+            {finding.node for finding in judge.findings if finding.node and not finding.is_ready}
+        )
         raise
 
 

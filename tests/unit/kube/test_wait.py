@@ -49,6 +49,7 @@ def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
     words = snapshot["things"][0]["is"] if snapshot["things"] else "absent"
     return {
         "good": ready("Good", "good"),
+        "old": ready("Good", "good", held=4),
         "bad": failed("Bad", "it broke", code="X-BAD", remedy="mend it", details=("thing a: broken",)),
     }.get(words, pending("Pending", f"still {words}", code="X-SLOW", details=(f"thing a: {words}",)))
 
@@ -103,6 +104,12 @@ def test_ready_must_hold_while_it_settles() -> None:
     )
     run()
     assert clock() == pytest.approx(1009)
+
+
+def test_what_has_held_already_settles_the_sooner() -> None:
+    run, clock, _lines = waiting((0, "things", thing("old")), settle=5)
+    run()
+    assert clock() == pytest.approx(1001)
 
 
 def test_a_burst_is_judged_once_and_what_comes_after_silence_at_once() -> None:

@@ -11,7 +11,7 @@ MISSPELT = "AllInstanceComponentsAreDeployedSuccessfuly"
 
 
 def params(**given: t.Any) -> NfdLabelsParams:
-    plain: NfdLabelsParams = {
+    plain: dict[str, t.Any] = {
         "state": "present",
         "wait": True,
         "wait_timeout": 1800,
@@ -31,7 +31,7 @@ def params(**given: t.Any) -> NfdLabelsParams:
         "settle": 1.0,
         "grace": 60.0,
     }
-    return t.cast(NfdLabelsParams, {**plain, **given})
+    return NfdLabelsParams(**(plain | given))
 
 
 def instance(name: str = "nfd-instance", config: str | None = None, **conditions: str) -> dict[str, t.Any]:

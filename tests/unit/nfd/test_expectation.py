@@ -28,6 +28,45 @@ def judged(
     return judge(snapshot)
 
 
+def noted(*times: str, **labels: t.Any) -> dict[str, t.Any]:
+    """Return a node whose labels were written at these times: that of its pool first, then the others."""
+    found = node(**labels)
+    keys = ["pool", *(key.replace("__", "/") for key in labels)]
+    found["metadata"]["managedFields"] = [
+        {"time": time, "fieldsV1": {"f:metadata": {"f:labels": {f"f:{key}": {}}}}}
+        for key, time in zip(keys, times, strict=False)
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted", "date", "seconds"),
+    [
+        (noted("2026-11-22T12:00:00Z", "2026-11-22T12:00:40Z", a="1"), {"a": 1}, "12:01:00", 17),
+        (noted("2026-11-22T12:00:50Z", "2026-11-22T12:00:40Z", a="1"), {"a": 1}, "12:01:00", 7),
+        (noted("2026-11-22T12:00:00Z", "2026-11-22T12:00:58Z", a="1"), {"a": 1}, "12:01:00", 0),
+        (noted("2026-11-22T12:00:00Z", "2026-11-22T12:00:40Z", a="1"), {"a": 1}, "", 0),
+        (noted("2026-11-22T12:00:00Z", "soon", a="1"), {"a": 1}, "12:01:00", 0),
+        (noted("2026-11-22T12:00:00Z", a="1"), {"a": 1}, "12:01:00", 0),
+        (noted("2026-11-22T12:00:00Z", "2026-11-22T12:00:40Z", a="1"), {"b": None}, "12:01:00", 0),
+    ],
+)
+def test_labels_have_held_since_their_writer_changed_one(
+    live: dict[str, t.Any], wanted: dict[str, t.Any], date: str, seconds: float
+) -> None:
+    available = instance(Available="True")
+    (condition,) = available["status"]["conditions"]
+    condition["lastTransitionTime"] = "2026-11-22T11:00:00Z"
+    given = params(expect=[expect() | {"labels": wanted}])
+    snapshot = {"instances": [available], "nodes": [live]}
+    date = date and f"Sun, 22 Nov 2026 {date} GMT"
+    assert nfd_expectation.held(snapshot, given, date) == seconds
+    condition["lastTransitionTime"] = "2026-11-22T12:00:59Z"
+    assert nfd_expectation.held(snapshot, given, date) == 0
+    del condition["lastTransitionTime"]
+    assert nfd_expectation.held(snapshot, given, date) == 0
+
+
 LONG = {
     "metadata": {"name": "gpu-0", "labels": {"pool": "a", PCI.replace("10de", "0302_10de"): "true"}},
     "spec": {},

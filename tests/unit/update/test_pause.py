@@ -115,7 +115,7 @@ def test_a_rollout_is_not_stopped_in_its_middle() -> None:
     operator.rolls = False
     update(operator)
     error = refusal(lambda: paused(operator))
-    assert (error.code, operator.server.writes()) == ("UPDATE-POOL", [])
+    assert (error.code, operator.server.writes()) == ("UPDATE-ROLLOUT", [])
 
 
 def test_nothing_is_released_during_the_update() -> None:
@@ -210,5 +210,5 @@ def test_the_control_plane_is_not_paused() -> None:
     control = pool("master", nodeSelector={"matchLabels": {master: ""}})
     operator = cluster(control, node("m1", labels={master: ""}))
     error = refusal(lambda: paused(operator))
-    assert (error.code, operator.server.writes()) == ("UPDATE-SHARED", [])
+    assert (error.code, operator.server.writes()) == ("UPDATE-CONTROL-PLANE", [])
     assert "master" in error.message

@@ -215,7 +215,7 @@ def test_drain_needs_the_consent_to_end_pods() -> None:
     platform = one_queue()
     with pytest.raises(InputError) as caught:
         steps.ensure(platform.api(), params(queues="drain", on_busy="wait"))
-    assert caught.value.code == "UPGRADE-QUEUE"
+    assert caught.value.code == "UPGRADE-QUEUE-DRAIN"
     assert platform.server.writes() == []
 
 

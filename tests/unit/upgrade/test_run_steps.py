@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps, window_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import run_steps, steps
 
 THREE: t.Final = ("gpu-0", "gpu-1", "gpu-2")
 Hook = t.Callable[[str, str], None]
@@ -110,8 +110,8 @@ def test_outside_the_window_nothing_begins() -> None:
 def test_the_window_closes_between_two_waves(monkeypatch: pytest.MonkeyPatch) -> None:
     operator = Operator()
     answers = iter([True, False])
-    monkeypatch.setattr(window_steps, "may_begin", lambda *_: next(answers))
-    monkeypatch.setattr(window_steps, "is_closed", lambda *_: False)
+    monkeypatch.setattr(run_steps, "may_begin", lambda *_: next(answers))
+    monkeypatch.setattr(run_steps, "is_closed", lambda *_: False)
     found = steps.ensure(operator.api(), params(window="22:00-04:00"))["driver_upgrade"]
     assert (found["phase"], found["passed"]) == ("outside-window", ["gpu-0"])
     monkeypatch.undo()

@@ -40,7 +40,7 @@ def test_a_branch_without_a_gpu_of_a_node_is_refused_before_the_first_write(
         return
     with pytest.raises(InputError) as caught:
         steps.ensure(operator.api(), params(version=version))
-    assert caught.value.code == "UPGRADE-BRANCH"
+    assert caught.value.code == "UPGRADE-OLD-GPU"
     assert "gpu-1: 580 is the last branch" in caught.value.message
     assert not operator.server.writes()
 
@@ -53,7 +53,7 @@ def test_status_of_nodes_without_an_nvidiadriver() -> None:
     without_owner(operator, "gpu-0")
     with pytest.raises(NotReadyError) as caught:
         steps.ensure(operator.api(), params(action="status", **NOTHING))
-    assert caught.value.code == "UPGRADE-NO-DRIVER"
+    assert caught.value.code == "UPGRADE-NO-OBJECT"
 
 
 def test_status_without_a_node_and_without_an_nvidiadriver() -> None:
@@ -69,7 +69,7 @@ def test_an_upgrade_is_not_done_where_no_object_brings_the_driver() -> None:
     without_owner(operator, "gpu-1")
     with pytest.raises(NotReadyError) as caught:
         steps.ensure(operator.api(), params())
-    assert caught.value.code == "UPGRADE-NO-DRIVER"
+    assert caught.value.code == "UPGRADE-NO-OBJECT"
     assert "gpu-1" in caught.value.message
     assert operator.server.writes() == []
 

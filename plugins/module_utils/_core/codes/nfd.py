@@ -64,9 +64,8 @@ CODES: t.Final = (
     ),
     Code(
         "NFD-NOTREADY",
-        "The NodeFeatureDiscovery is not Available.",
-        "Run `oc get pods -n openshift-nfd`, then `oc logs -n openshift-nfd "
-        "deployment/nfd-controller-manager`.",
+        "{object} is not Available yet{also}.",
+        "Run `oc get daemonset,deployment,pods -n {namespace}`, then `oc logs {log} --tail=50`.",
     ),
     Code(
         "NFD-PCI",

@@ -11,8 +11,10 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "UPDATE-BUDGET",
-        "A PodDisruptionBudget allows no eviction, so a node cannot be drained.",
-        "Run `oc get pdb -A`; give the application one more replica, or its budget maxUnavailable: 1.",
+        "allows no disruption{also} ({needed} of {pods} pods must be healthy, {healthy} are): {nodes} "
+        "cannot be drained",
+        "Run `oc describe pdb -n {namespace} {budget}`; give the application one more replica, or its budget "
+        "maxUnavailable: 1. Otherwise move the pods by hand during the update.",
     ),
     Code(
         "UPDATE-BUSY",
@@ -25,6 +27,12 @@ CODES: t.Final = (
         "The cluster has no ClusterVersion, an update is running or failing, an operator blocks the update, "
         "or an operator is degraded.",
         "Run `oc adm upgrade` and `oc get clusteroperators`.",
+    ),
+    Code(
+        "UPDATE-CONTROL-PLANE",
+        "MachineConfigPool master has {gpus}: no update of the cluster completes while the nodes of the "
+        "control plane are held back. Nothing was changed.",
+        "Run `oc get machineconfigpools`, and update without gpu_update_pools.",
     ),
     Code(
         "UPDATE-DRIVER",
@@ -60,13 +68,15 @@ CODES: t.Final = (
     ),
     Code(
         "UPDATE-PODS",
-        "Pods on GPU nodes end with the drain, and some have no controller that makes them again.",
-        "Run `oc get pods -A --field-selector spec.nodeName=NODE`; let jobs end and pause their queue.",
+        "pods with GPUs that end when their node is drained: {busy}; pods without an owner that creates "
+        "them again: {lost}; pods with GPUs that lose an emptyDir: {data}",
+        "Run `oc get pods -A -o wide --field-selector spec.nodeName={node}`. Let jobs end or save what "
+        "they have; pause their queue during the update.",
     ),
     Code(
         "UPDATE-POOL",
-        "A MachineConfigPool is paused, degraded or updating.",
-        "Run `oc describe machineconfigpool NAME`; then unpause or repair it, or wait.",
+        "A MachineConfigPool is paused or degraded.",
+        "Run `oc describe machineconfigpool NAME`; then unpause or repair it.",
     ),
     Code(
         "UPDATE-RELEASE",
@@ -75,9 +85,15 @@ CODES: t.Final = (
         "Run `oc adm upgrade`, and choose another release or `oc adm upgrade channel NAME`.",
     ),
     Code(
+        "UPDATE-ROLLOUT",
+        "MachineConfigPool {pool} is being rolled out: {updated} of {nodes} nodes are updated{also}.",
+        "Wait: `oc wait mcp {pool} --for=condition=Updated --timeout=60m`.",
+    ),
+    Code(
         "UPDATE-SHARED",
-        "GPU nodes share a MachineConfigPool with other nodes or with the control plane, so it cannot be "
-        "paused for them alone.",
-        "Run `oc get machineconfigpools`, and give the GPU nodes a pool of their own or do not pause.",
+        "MachineConfigPool {pool} has {gpus} and {others}: pausing it would hold back the others too. "
+        "Nothing was changed.",
+        "Run `oc get machineconfigpools`. Give the GPU nodes a MachineConfigPool of their own (a pool with "
+        "tuning and reboot: planned has one), or update without gpu_update_pools.",
     ),
 )

@@ -9,13 +9,12 @@ import typing as t
 from .code import Code
 
 _OPERATOR: t.Final = "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`."
-
 CODES: t.Final = (
     Code(
         "UPGRADE-BRANCH",
-        "Nobody publishes this branch of the driver for the GPU operator, or it no longer supports the GPUs "
-        "of a node.",
-        "Set `gpu_driver_branch` (module option branch) to a branch that the message names.",
+        "branch: nobody publishes branch {branch} for the GPU operator (as of {as_of}).",
+        "Set `gpu_driver_branch` (module option branch) to one of {known}, or name the driver by "
+        "gpu_driver_version, gpu_driver_repository and gpu_driver_image.",
     ),
     Code(
         "UPGRADE-BUSY",
@@ -36,19 +35,21 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-GANG",
-        "A gang (the pods of one job) ends whole or not at all, and a budget keeps a part of it.",
-        "Run `oc get pdb -A` and raise the budget, or set `gpu_on_busy: wait` (module option on_busy).",
+        "{gang} ends whole or not at all, and {why}.",
+        "Run `oc get pdb -A`, and raise the budget or end the job; or set `gpu_on_busy: wait` (module "
+        "option on_busy).",
     ),
     Code(
         "UPGRADE-IMAGE",
-        "The registry lacks the image of the new driver for a node. The message says what it has instead.",
-        "Set `gpu_driver_branch` (module option branch) to a branch whose driver the registry has.",
+        "{image} is not in the registry, and {nodes} would need it. The registry has {found}. Nothing was "
+        "changed.",
+        "Set `gpu_driver_branch` (module option branch) to {branches}, and leave out gpu_driver_version.",
     ),
     Code(
         "UPGRADE-IN-USE",
-        "A driver pod restarted without the upgrade controller, and pods with GPUs block it.",
-        "Run `oc annotate node NODE nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties "
-        "the node first. Pods with GPUs there end.",
+        "Node {node}: its driver pod restarted without the upgrade controller, and pods with GPUs block it.",
+        "Run `oc annotate node {node} nvidia.com/gpu-driver-upgrade-requested=true`: the operator empties "
+        "the node first, and pods with GPUs there end.",
     ),
     Code(
         "UPGRADE-JOB",
@@ -66,19 +67,32 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-NO-DRIVER",
-        "The GPU operator brings no driver to this cluster.",
+        "The GPU operator brings no driver to this cluster: {why}.",
         "Run `ansible-playbook playbooks/enable_gpus.yml` first.",
     ),
     Code(
         "UPGRADE-NO-NODE",
         "Pool {pool} has no node on which the GPU operator runs a driver. Pools that have some: {others}.",
         "Run `oc get nodes -L accelerators.openshift/pool,nvidia.com/gpu.deploy.driver`, and set "
-        "gpu_upgrade_pools (module option pools) to pools with GPU nodes.",
+        "gpu_upgrade_pools (module option only) to pools with GPU nodes.",
+    ),
+    Code(
+        "UPGRADE-NO-OBJECT",
+        "No NVIDIADriver brings the driver of {nodes}: label {label} names none.",
+        "Run `oc get nvidiadriver -o yaml`. Give one of them a nodeSelector that fits these nodes, or set "
+        "gpu_upgrade_pools (module option only) to other pools.",
     ),
     Code(
         "UPGRADE-NOT-STARTED",
-        "The operator does not begin with the upgrade of a node.",
+        "Node {node}: runs {image} and is at {state}; the operator has not begun with {driver}.",
         _OPERATOR,
+    ),
+    Code(
+        "UPGRADE-OLD-GPU",
+        "{driver} does not serve node {node}: {fault}. Nothing was changed.",
+        "Set `gpu_driver_branch` (module option branch) to {last}, or gpu_upgrade_pools (module option "
+        "only) to pools with newer GPUs; with an NVIDIADriver for each pool they can have different "
+        "drivers.",
     ),
     Code(
         "UPGRADE-OTHER",
@@ -90,23 +104,26 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-PROBE",
-        "The probe failed on an upgraded node, or did not end.",
-        "Correct the Job in `gpu_upgrade_probe`, or what its log in the evidence shows.",
+        "The probe on node {node} {trouble} (Job {job}).",
+        "Correct the Job in `gpu_upgrade_probe` (module option probe), or what its log in the evidence "
+        "shows; its activeDeadlineSeconds ends a Job that hangs.",
     ),
     Code(
         "UPGRADE-QUEUE",
-        "Kueue has not requeued the Workloads of a stopped ClusterQueue, or the task may not end them.",
-        "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`, or set "
+        "Kueue has not requeued {workloads} yet.",
+        "Run `oc describe workloads.kueue.x-k8s.io {name} -n {namespace}` and `oc logs -n "
+        "openshift-kueue-operator deployment/kueue-controller-manager`, then run again. With "
+        "`gpu_upgrade_queues: hold` (module option queues) the task requeues nothing.",
+    ),
+    Code(
+        "UPGRADE-QUEUE-DRAIN",
+        "queues: drain ends the Workloads of the queues, and on_busy is {on_busy}.",
+        "Set `gpu_on_busy: drain` (module option on_busy) as well, which ends them, or "
         "`gpu_upgrade_queues: hold` (module option queues).",
     ),
     Code(
         "UPGRADE-RELABELLED",
-        "A node says upgrade-done, and runs the old driver.",
-        _OPERATOR,
-    ),
-    Code(
-        "UPGRADE-ROLLBACK",
-        "The operator does not bring the old driver back to its DaemonSet.",
+        "Node {node}: says {state}, but runs {image}.",
         _OPERATOR,
     ),
     Code(
@@ -116,8 +133,9 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-SLOW",
-        "The nodes of a wave took longer than they may.",
-        "End what the message says a node waits for, or raise `gpu_upgrade_node_timeout`.",
+        "{trouble}, after {seconds} s for the wave.",
+        "End what the message says a node waits for, or raise `gpu_upgrade_node_timeout` (module option "
+        "node_timeout).",
     ),
     Code(
         "UPGRADE-STATE",
@@ -127,20 +145,26 @@ CODES: t.Final = (
     ),
     Code(
         "UPGRADE-STUCK",
-        "A node stays at upgrade-required, because the upgrade controller may begin with no further node.",
-        "Make cordoned nodes schedulable, repair nodes that are not Ready, or raise "
-        "`gpu_operator_spec: {driver: {upgradePolicy: {maxUnavailable: 50%}}}`.",
+        "Node {node}: waits at {state}: {why}.",
+        "Make these nodes schedulable or repair them, or raise `gpu_operator_spec: {driver: "
+        "{upgradePolicy: {maxUnavailable: 50%}}}`.",
+    ),
+    Code(
+        "UPGRADE-TEMPLATE",
+        "The operator has not brought the wanted driver to DaemonSet {name} yet.",
+        _OPERATOR,
     ),
     Code(
         "UPGRADE-TRIPLE",
-        "The task names no driver, or only a part of one.",
-        "Set `gpu_driver_version`, `gpu_driver_repository` and `gpu_driver_image`, or `gpu_driver_branch` "
-        "alone.",
+        "{option}: {fault}. The operator takes repository, image and version of a driver only together.",
+        "Set `gpu_driver_version`, `gpu_driver_repository` and `gpu_driver_image` together (module options "
+        "version, repository and image), or `gpu_driver_branch` (module option branch) alone.",
     ),
     Code(
         "UPGRADE-WAVE",
-        "The wave is no number or percentage, or is larger than the largest pool.",
-        "Set `gpu_upgrade_wave` (module option wave) to a smaller number, or to a percentage.",
+        "wave: {wave} is {fault}.",
+        "Set `gpu_upgrade_wave` (module option wave) to at most the number of nodes of the largest pool, "
+        "or to a percentage such as 25%.",
     ),
     Code(
         "UPGRADE-WINDOW",

@@ -9,6 +9,7 @@ import hashlib
 import typing as t
 
 from ..._core import conditions
+from ..._core.errors import text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import MANAGED_BY
 from ..._core.readiness import Readiness, failed, pending, ready
@@ -45,21 +46,17 @@ def job(probe: KubeObject, node: KubeObject) -> KubeObject:
 def judge(jobs: t.Mapping[str, str], snapshot: Snapshot) -> Readiness:
     """Return the verdict on the Jobs, once all of them have ended. jobs: name of the Job -> its node."""
     late = not_passed(jobs, snapshot["jobs"])
-    waiting = {
-        node: object_name for node, object_name in late.items() if not _why(object_name, snapshot["jobs"])
-    }
-    if waiting:
-        details = tuple(f"{node}: probe {object_name} runs" for node, object_name in waiting.items())
-        remedy = "Give the Job an activeDeadlineSeconds."
-        return pending("ProbeRuns", f"{details[0]}.", code=CODE, remedy=remedy, details=details)
     if not late:
         return ready("ProbePassed", "The probe passed on every node of the wave.")
-    lines = tuple(
-        f"The probe on node {node} failed (Job {object_name}): {_why(object_name, snapshot['jobs'])}"
-        for node, object_name in late.items()
-    )
-    remedy = "Read the log in the evidence; gpu_upgrade_probe (module option probe) is the manifest."
-    return failed("ProbeFailed", lines[0], code=CODE, remedy=remedy, details=lines)
+    whys = {node: _why(object_name, snapshot["jobs"]) for node, object_name in late.items()}
+    waiting = [node for node in late if not whys[node]]
+    texts = [
+        text_of(CODE, node=node, job=late[node], trouble=f"failed: {whys[node]}" if whys[node] else "runs")
+        for node in waiting or late
+    ]
+    verdict = pending if waiting else failed
+    details = tuple(one.message for one in texts)
+    return verdict("ProbeRuns" if waiting else "ProbeFailed", **texts[0]._asdict(), details=details)
 
 
 def not_passed(jobs: t.Mapping[str, str], live: t.Iterable[KubeObject]) -> dict[str, str]:

@@ -13,9 +13,9 @@ from unit.upgrade.in_memory.builders import NEW, OLD, gpu_pod
 from unit.upgrade.in_memory.controller import Operator
 from unit.upgrade.in_memory.kueue import budget
 from unit.upgrade.test_empty_steps import POOL, cluster as with_a_gang
-from unit.upgrade.test_image_steps import Registry
 from unit.upgrade.test_queue_steps import one_queue
 from unit.upgrade.test_rollback_steps import PROBE, Patient
+from unit.upgrade.test_steps_images import Registry
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_branches
 
@@ -123,6 +123,19 @@ def queued(options: Options) -> str | None:
     return upgrade(platform, options, on_busy="drain")
 
 
+def drained(options: Options) -> str | None:
+    """Upgrade a node of a queue that is to be drained."""
+    return upgrade(one_queue(), {"queues": "drain", **options})
+
+
+def outgrown(options: Options) -> str | None:
+    """Upgrade a node whose GPU is too old for the newest branch."""
+    operator = Operator()
+    operator.node("gpu-1")["metadata"]["labels"]["nvidia.com/gpu.product"] = "Tesla-V100-SXM2-16GB"
+    plain = {"validate": False, "grace": 0, "settle": 0}
+    return ensured(MODULE, operator.api(), {**plain, **options})
+
+
 def slow(options: Options) -> str | None:
     """Upgrade a node where the upgrade waits for a pod, which ends after five minutes."""
     operator = Patient(("gpu-0",), gpu_pod("train", "gpu-0"))
@@ -165,6 +178,9 @@ CASES: t.Final[Cases] = {
     ("UPGRADE-OTHER", "gpu_upgrade_action"): Case(MODULE, other),
     ("UPGRADE-PROBE", "gpu_upgrade_probe"): Case(MODULE, probed, before=probe("broken"), value=probe("i")),
     ("UPGRADE-QUEUE", "gpu_upgrade_queues"): Case(MODULE, queued),
+    ("UPGRADE-OLD-GPU", "gpu_driver_branch"): Case(MODULE, outgrown, before=NEWEST[NEW], value="580"),
+    ("UPGRADE-QUEUE-DRAIN", "gpu_on_busy"): Case(MODULE, drained),
+    ("UPGRADE-QUEUE-DRAIN", "gpu_upgrade_queues"): Case(MODULE, drained, before="drain"),
     ("UPGRADE-SLOW", "gpu_upgrade_node_timeout"): Case(MODULE, slow, before="60"),
     ("UPGRADE-STUCK", "gpu_operator_spec"): Case(
         "special_resource",

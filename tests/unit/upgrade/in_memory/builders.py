@@ -48,7 +48,7 @@ def params(**given: t.Any) -> GpuDriverUpgradeParams:
         "wait_timeout": 300,
         "lock_timeout": 0,
     }
-    return t.cast(GpuDriverUpgradeParams, found | given)
+    return GpuDriverUpgradeParams(**(found | given))
 
 
 def gpu_pod(object_name: str, on: str) -> KubeObject:

@@ -16,7 +16,7 @@ from unit.operators.builders import (
     offer,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._operators import ends, order
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators import disruption, order
 
 RUNNING = csv("26.3.3", DRIVER_IMAGE=OLD_DRIVER, DRIVER_MANAGER_IMAGE=OLD_MANAGER)
 NEXT = csv_name("26.7.0")
@@ -29,37 +29,39 @@ def offered(*images: str) -> Object:
 
 def test_a_driver_manager_that_differs_is_asked_about_though_the_driver_stays() -> None:
     package = offered(OLD_DRIVER, NEW_MANAGER)
-    assert ends.image_changes(RUNNING, package, NEXT) == ("DRIVER_MANAGER_IMAGE",)
-    (question,) = ends.questions(RUNNING, package, NEXT, [POLICY])
+    assert disruption.image_changes(RUNNING, package, NEXT) == ("DRIVER_MANAGER_IMAGE",)
+    (question,) = disruption.questions(RUNNING, package, NEXT, [POLICY])
     assert question.cause == f"the upgrade leads from {csv_name('26.3.3')} to {NEXT}: DRIVER_MANAGER_IMAGE"
     assert question.is_certain
-    assert ends.new_driver(RUNNING, package, NEXT, [POLICY]) is None
+    assert disruption.new_driver(RUNNING, package, NEXT, [POLICY]) is None
 
 
 def test_a_driver_that_differs_is_a_change_of_the_policies_that_follow_the_operator() -> None:
     package = offered(NEW_DRIVER, NEW_MANAGER)
-    change = ends.new_driver(RUNNING, package, NEXT, [POLICY])
+    change = disruption.new_driver(RUNNING, package, NEXT, [POLICY])
     assert change is not None
     assert (change.image, change.csv, change.next_csv) == (OLD_DRIVER, csv_name("26.3.3"), NEXT)
     assert change.text.startswith(f"The upgrade replaces {csv_name('26.3.3')} by {NEXT}, and ClusterPolicy p")
     own = {**POLICY, "spec": {"driver": {"version": "580", "repository": "r", "image": "driver"}}}
-    assert ends.new_driver(RUNNING, package, NEXT, [own]) is None
+    assert disruption.new_driver(RUNNING, package, NEXT, [own]) is None
 
 
 def test_a_csv_that_is_no_head_may_change_anything() -> None:
     package = offer(images=[NEW_DRIVER], stable="26.7.0 26.7.1")
-    assert ends.image_changes(RUNNING, package, NEXT) == ()
-    (question,) = ends.questions(RUNNING, package, NEXT, [POLICY])
+    assert disruption.image_changes(RUNNING, package, NEXT) == ()
+    (question,) = disruption.questions(RUNNING, package, NEXT, [POLICY])
     assert not question.is_certain
 
 
 def test_operators_without_drivers_end_nothing() -> None:
-    assert ends.questions(csv("1.0.0", "nfd"), offer("nfd", stable="1.1.0"), "nfd.v1.1.0", []) == []
+    assert disruption.questions(csv("1.0.0", "nfd"), offer("nfd", stable="1.1.0"), "nfd.v1.1.0", []) == []
 
 
 def test_the_network_operator_ends_pods_where_it_has_a_driver() -> None:
     running, package = csv("26.4.0", order.NETWORK), offer(order.NETWORK, stable="26.7.0")
     following = csv_name("26.7.0", order.NETWORK)
-    assert ends.questions(running, package, following, [{"spec": {}}]) == []
-    (question,) = ends.questions(running, package, following, [{"spec": {"ofedDriver": {"image": "doca"}}}])
+    assert disruption.questions(running, package, following, [{"spec": {}}]) == []
+    (question,) = disruption.questions(
+        running, package, following, [{"spec": {"ofedDriver": {"image": "doca"}}}]
+    )
     assert not question.is_certain

@@ -10,7 +10,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import slots
+from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade.targets import Target
 
 
@@ -24,7 +24,7 @@ def node(object_name: str, cordoned: bool = False, state: str = "upgrade-require
 
 def why(nodes: list[KubeObject], **rules: t.Any) -> str:
     live = {"metadata": {"name": "d"}, "spec": {"upgradePolicy": rules}}
-    return slots.why_no_slot(
+    return judge.why_no_slot(
         Target("NVIDIADriver", live, tuple(one["metadata"]["name"] for one in nodes)), nodes
     )
 
