@@ -9,11 +9,11 @@ import typing as t
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError
 from .._core.objects import KubeObject, name
-from .._core.readiness import Readiness, pending, ready
+from .._core.readiness import Readiness, ready
 from .._core.syntax import name_fault, value_fault
 from . import keys
 from .findings import COUNTS_NOTHING, Finding
-from .resource_quota import COUNT_REMEDY
+from .resource_quota import not_counted
 
 API_VERSION: t.Final = "quota.openshift.io/v1"
 _NAMESPACE_LABEL: t.Final = "kubernetes.io/metadata.name"
@@ -120,8 +120,7 @@ def judge(quotas: t.Iterable[KubeObject], wanted: t.Iterable[Wanted]) -> Readine
         hard, used = (live.get(one.name, {}).get(key) or {} for key in ("hard", "used"))
         for key, value in one.limits.items():
             if key not in used or key not in hard or quantity.parse(hard[key]) != quantity.parse(value):
-                message = f"the quota controller has not yet counted {key} of ClusterResourceQuota {one.name}"
-                return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=COUNT_REMEDY)
+                return not_counted(one.name, key)
     return ready("Counted", "usage is known for every resource")
 
 

@@ -115,7 +115,8 @@ def read(params: GpuQuotaParams) -> list[Wanted]:
         if params["prove"]:
             resource_quota.check_provable(one.limits)
         if namespaces.is_of_platform(one.namespace):
-            raise of_platform(one.namespace)
+            path = f"quotas[{index}].namespace" if params["quotas"] else "namespace"
+            raise InputError("QUOTA-NAMESPACE", path=path, namespace=one.namespace)
         if one[:2] in (other[:2] for other in found[:index]):
             message = f"quotas[{index}]: quota {one.object_name} is in the list twice."
             raise InputError("INPUT-VALUE", message, "Add the limits up in one entry.")
@@ -135,12 +136,6 @@ def _wanted(namespace: str, one: QuotaParams | GpuQuotaParams) -> Wanted:
     classes = tuple(one["priority_classes"] or ())
     scopes.check(limits, classes)
     return Wanted(namespace, one["name"], limits, classes, limit_range.read(one["limit_range"]))
-
-
-def of_platform(namespace: str) -> InputError:
-    """Return the error for a quota in a namespace of Kubernetes or OpenShift."""
-    message = f"Namespace {namespace} belongs to the platform: a quota there can stop its pods."
-    return InputError("QUOTA-NAMESPACE", message, "Set the namespace of a team, such as team-a.")
 
 
 def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.Iterable[str]) -> str:

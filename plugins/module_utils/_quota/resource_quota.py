@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.device_quota import quota_key
 from .._core import quantity
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import AcceleratorError, InputError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
 from .._nodes import claims as gpu_claims
@@ -17,9 +17,6 @@ from . import keys, scopes, use
 from .scopes import SELECTOR
 
 Limits = t.Mapping[str, str]
-COUNT_REMEDY: t.Final = (
-    "Run `oc get clusteroperator kube-controller-manager`: this component counts the usage."
-)
 PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
@@ -57,9 +54,13 @@ def judge(quotas: t.Iterable[KubeObject], name: str, limits: Limits) -> Readines
         key for key, value in limits.items() if not _is_same(counted.get(key), value) or key not in used
     ]
     if missing:
-        message = f"the quota controller has not yet counted {', '.join(missing)}"
-        return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=COUNT_REMEDY)
+        return not_counted(name, ", ".join(missing))
     return ready("Counted", "usage is known for every resource")
+
+
+def not_counted(quota: str, missing: str) -> Readiness:
+    """Return the verdict about a quota some of whose keys the controller has not counted."""
+    return pending("NotCounted", **text_of("QUOTA-NOT-COUNTED", quota=quota, keys=missing)._asdict())
 
 
 def summarize(live: KubeObject, limits: Limits | None = None) -> dict[str, t.Any]:

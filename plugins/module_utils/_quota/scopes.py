@@ -48,21 +48,17 @@ def check(limits: t.Mapping[str, str], asked: t.Sequence[str]) -> None:
     """Raise InputError for limits that a quota of some priority classes cannot have, or for a bad name."""
     for number, name in enumerate(asked):
         if not name or any(map(name_fault, name.split("."))):
-            message = f"priority_classes[{number}]: {name!r} is not the name of a PriorityClass."
-            raise InputError("QUOTA-SCOPE", message, "Set names such as gpu-training.")
+            raise InputError("QUOTA-CLASS", index=number, name=repr(name))
     if not asked:
         return
     for key in limits:
         if keys.classes([key]):
-            why = "counts claims, which have no priority class: the quota would count nothing"
+            why = "it counts claims, which have none, so the quota would count nothing"
         elif key in keys.STANDARD and key not in WITH_PRIORITY:
-            why = "cannot be limited for some priority classes only: the API server refuses that"
+            why = "the API server refuses that"
         else:
             continue
-        message = f"hard[{key}]: {why}."
-        raise InputError(
-            "QUOTA-SCOPE", message, "Remove priority_classes, or put the key into another quota."
-        )
+        raise InputError("QUOTA-SCOPE", key=key, why=why)
 
 
 def classes(spec: t.Mapping[str, t.Any]) -> list[str]:
