@@ -56,7 +56,13 @@ def quota(
         if key not in devices and key.startswith(VENDORS):
             message = f"{path}.resources[{key}]: the pool offers {_listed(devices)}, not {key}."
             raise InputError(CODE, message, f"Write {_listed(devices)}.")
-    return {key: _amount(f"{path}.resources[{key}]", value, key in devices) for key, value in named.items()}
+        if wanted := quantity.fault(named[key], key in devices):
+            where = f"{path}.resources[{key}]"
+            raise InputError("QUOTA-QUANTITY", path=where, value=repr(named[key]), wanted=wanted)
+    return {
+        key: str(int(quantity.parse(value))) if key in devices else quantity.canonical(value)
+        for key, value in named.items()
+    }
 
 
 def _whole(path: str, devices: Counts, nodes: int, is_shared: bool) -> dict[str, int]:
@@ -90,20 +96,6 @@ def check_limits(
     if lend is not None and lend > least:
         message = f"{path}.lend is {lend}, and the queue has only {least} of a device."
         raise InputError("QUEUE-COHORT", message, f"Set it to at most {least}.")
-
-
-def _amount(path: str, value: object, is_device: bool) -> str:
-    try:
-        text, whole = quantity.canonical(value), quantity.is_whole(value)
-    except ValueError:
-        message = f"{path}: {value!r} is not a quantity."
-        raise InputError(CODE, message, "Use a number such as 8, 500m or 64Gi.") from None
-    if text.startswith("-") or isinstance(value, bool):
-        raise InputError(CODE, f"{path}: {value!r} is not allowed; it must be 0 or more.", "Use 8.")
-    if is_device and not whole:
-        message = f"{path}: {value!r} is not allowed; devices are counted in whole numbers."
-        raise InputError(CODE, message, "Use a whole number such as 8.")
-    return str(int(quantity.parse(value))) if is_device else text
 
 
 def _listed(devices: t.Iterable[str]) -> str:

@@ -8,7 +8,8 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core import conditions
-from .._core.objects import KubeObject, Snapshot, name, named
+from .._core.errors import text_of
+from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, pending, ready, worst
 from .._core.run import holder
 from .._stack import upgrade
@@ -17,10 +18,6 @@ from .options import Queue
 # Troubles that pass while Kueue reads the new objects.
 PASSING: t.Final = ("QUEUE-INACTIVE",)
 CODE: t.Final = "QUEUE-NOT-ACTIVE"
-_REMEDY: t.Final = (
-    "Run `oc get pods -A -l control-plane=controller-manager,app.kubernetes.io/name=kueue` and "
-    "`oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`."
-)
 
 
 class Judge:
@@ -46,19 +43,17 @@ def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
     active = conditions.find(live, "Active")
     object_name = f"ClusterQueue {wanted.name}"
     if not active or active.get("observedGeneration", 0) < _generation(live):
-        message = f"Kueue has not looked at {object_name} yet."
-        return pending("NotSeen", message, code=CODE, remedy=_REMEDY)
+        return _unseen("NotSeen", object_name)
     if active["status"] == "True" or is_stopped(live):
         return ready("Active")
     reason = str(active.get("reason"))
-    message = f"{object_name} is not active ({reason}): {active.get('message')}"
+    text = text_of("QUEUE-INACTIVE", queue=wanted.name, condition=reason, answer=active.get("message"))
     if reason == "FlavorNotFound":
         remedy = (
             f"Run `oc get resourceflavors.{kueue.GROUP}`, then run again: the task creates those of pools."
         )
-    else:
-        remedy = f"Run `oc describe clusterqueues.{kueue.GROUP} {wanted.name}`, and mend what is missing."
-    return pending(reason, message, code="QUEUE-INACTIVE", remedy=remedy)
+        text = text._replace(remedy=remedy)
+    return pending(reason, **text._asdict())
 
 
 def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Readiness:
@@ -67,8 +62,12 @@ def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Re
     active = conditions.find(named(own, wanted.local_queue), "Active")
     if active.get("status") == "True":
         return ready("Active")
-    text = str(active.get("message") or "Kueue has not looked at it yet")
-    return pending("LocalQueue", f"{object_name} is not active: {text}", code=CODE, remedy=_REMEDY)
+    return _unseen("LocalQueue", object_name, str(active.get("message") or ""))
+
+
+def _unseen(reason: str, object_name: str, why: str = "") -> Readiness:
+    text = text_of("QUEUE-NOT-ACTIVE", object=object_name, why=why or "Kueue has not looked at it yet")
+    return pending(reason, **text._asdict())
 
 
 def _generation(live: KubeObject) -> int:
@@ -229,6 +228,5 @@ def drained(queues: t.Collection[str], snapshot: Snapshot) -> Readiness:
         return ready("Empty")
     space, _slash, first = held[0].partition("/")
     remedy = f"Run `oc describe workloads.{kueue.GROUP} {first} -n {space}`, then run again."
-    noun = "Workload holds" if len(held) == 1 else "Workloads hold"
-    message = f"{len(held)} {noun} quota of the queues: {', '.join(held[:10])}."
-    return pending("Busy", message, code="QUEUE-BUSY", remedy=remedy, details=tuple(held))
+    text = text_of("QUEUE-BUSY", count=number_of(len(held), "Workload"), names=", ".join(held[:10]))
+    return pending("Busy", text.message, code=text.code, remedy=remedy, details=tuple(held))

@@ -142,7 +142,6 @@ NO_PREEMPTION: t.Final[PreemptionParams] = {
 }
 # As the variables of the playbooks are called; the options of the module are queues and topology.
 PATH, LEVELS = "gpu_queues", "gpu_queue_topology"
-NO_LEVEL: t.Final = "QUEUE-TOPOLOGY"
 HOST: t.Final = "kubernetes.io/hostname"
 
 
@@ -173,17 +172,14 @@ def pools(params: GpuQueueParams) -> dict[str, Pool]:
 def levels(params: GpuQueueParams) -> list[str]:
     """Return the levels of the topology. Raises InputError."""
     found = params["topology"]
-    for index, one in enumerate(found):
-        path = f"{LEVELS}[{index}]"
-        if fault := key_fault(one):
-            message = f"{path}: {one!r} {fault}."
-            raise InputError(NO_LEVEL, message, f"Set {path}: topology.kubernetes.io/zone.")
-        if one in found[:index]:
-            message = f"{path}: {one} is in the list twice."
-            raise InputError(NO_LEVEL, message, f"Remove {path}.")
-        if one == HOST and one != found[-1]:
-            message = f"{path}: {one} is one node, so no level can be below it."
-            raise InputError(NO_LEVEL, message, f"Put {one} at the end of {LEVELS}.")
+    for index, level in enumerate(found):
+        fault = key_fault(level)
+        if level in found[:index]:
+            fault = "is in the list twice"
+        elif level == HOST and level != found[-1]:
+            fault = "is one node, so no level can be below it"
+        if fault:
+            raise InputError("QUEUE-TOPOLOGY", path=f"{LEVELS}[{index}]", level=repr(level), fault=fault)
     return found
 
 
@@ -204,9 +200,7 @@ def _queue(
     local = raw["local_queue"] or raw["name"]
     for where, text in (("name", raw["name"]), ("local_queue", local), ("cohort", raw["cohort"] or "a")):
         if fault := name_fault(text):
-            raise InputError(
-                "QUEUE-NAME", f"{path}.{where}: {text!r} {fault}.", f"Set {path}.{where} to another."
-            )
+            raise InputError("QUEUE-NAME", path=f"{path}.{where}", name=repr(text), fault=fault)
     if not raw["pools"]:
         raise InputError(
             "QUEUE-FLAVOR",
@@ -241,18 +235,16 @@ def _queue(
 
 def _namespaces(path: str, given: t.Sequence[str]) -> tuple[str, ...]:
     if not given:
-        message = f"{path}.namespaces is empty: no Job could use the queue."
-        raise InputError("QUEUE-NAMESPACE", message, f"Set {path}.namespaces: [team-a].")
-    for index, one in enumerate(given):
-        if namespaces.is_of_platform(one):
-            message = f"{path}.namespaces[{index}]: {one} belongs to the platform."
-            raise InputError("QUEUE-NAMESPACE", message, "Set the namespace of a team, such as team-a.")
-        if fault := name_fault(one):
-            message = f"{path}.namespaces[{index}]: {one!r} {fault}."
-            raise InputError("QUEUE-NAMESPACE", message, f"Set {path}.namespaces[{index}] to another.")
-        if one in given[:index]:
-            message = f"{path}.namespaces[{index}]: {one} is in the list twice."
-            raise InputError("QUEUE-NAMESPACE", message, f"Remove {path}.namespaces[{index}].")
+        raise InputError("QUEUE-NAMESPACE", path=f"{path}.namespaces", fault="the list is empty")
+    for index, namespace in enumerate(given):
+        fault = name_fault(namespace)
+        if namespaces.is_of_platform(namespace):
+            fault = "belongs to the platform"
+        elif namespace in given[:index]:
+            fault = "is in the list twice"
+        if fault:
+            path = f"{path}.namespaces[{index}]"
+            raise InputError("QUEUE-NAMESPACE", path=path, fault=f"{namespace!r} {fault}")
     return tuple(given)
 
 
@@ -280,16 +272,14 @@ def _check_together(queues: t.Sequence[Queue]) -> None:
     """Raise InputError for two queues of one name, and for two LocalQueues of one name in a namespace."""
     names: dict[str, str] = {}
     local: dict[tuple[str, str], str] = {}
-    for one in queues:
-        if one.name in names:
-            message = f"{one.path}.name: {names[one.name]} has the name {one.name} too."
-            raise InputError("QUEUE-NAME", message, f"Set {one.path}.name to another.")
-        names[one.name] = one.path
-        for space in one.namespaces:
-            if (space, one.local_queue) in local:
-                message = (
-                    f"{one.path}.local_queue: {local[space, one.local_queue]} has the LocalQueue "
-                    f"{one.local_queue} in namespace {space} too."
-                )
-                raise InputError("QUEUE-NAME", message, f"Set another {one.path}.local_queue.")
-            local[space, one.local_queue] = one.path
+    for queue in queues:
+        path, name = f"{queue.path}.name", queue.name
+        fault = f"is the name of {names[name]} too" if name in names else ""
+        names[name] = queue.path
+        for space in queue.namespaces:
+            if not fault and (space, queue.local_queue) in local:
+                path, name = f"{queue.path}.local_queue", queue.local_queue
+                fault = f"is the LocalQueue of {local[space, name]} in namespace {space} too"
+            local[space, queue.local_queue] = queue.path
+        if fault:
+            raise InputError("QUEUE-NAME", path=path, name=repr(name), fault=fault)

@@ -10,9 +10,9 @@ from .._catalogue import kueue
 from .._core import fields
 from .._core.adoption import difference, keeper
 from .._core.errors import AcceleratorError, InputError
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import owned
-from . import judge, manifest, options
+from . import judge, manifest
 from .options import Queue, Share
 
 _TAKE: t.Final = "set gpu_policy_adopt: take (module option adopt)"
@@ -40,15 +40,8 @@ def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
     else:
         return
     if differs:
-        message = (
-            f"{wanted['kind']} {name(wanted)}: Kueue lets nobody change {', '.join(differs)} of a topology "
-            f"that exists. {UNCHANGED}"
-        )
-        remedy = (
-            f"Give {options.LEVELS} (module option topology) and the pool their values back, or remove the "
-            "queues first (state: absent; it asks before Workloads end), and make them again."
-        )
-        raise AcceleratorError("QUEUE-TOPOLOGY", message, remedy)
+        object_name = f"{wanted['kind']} {name(wanted)}"
+        raise AcceleratorError("QUEUE-TOPOLOGY-FIXED", object=object_name, fields=", ".join(differs))
 
 
 def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
@@ -136,11 +129,11 @@ def kept_flavor(flavor: str, queues: t.Sequence[str]) -> str:
 def busy(workloads: t.Sequence[str]) -> AcceleratorError:
     """Return the error for a removal that would end Workloads."""
     shown = ", ".join(workloads[:10]) + (f" and {len(workloads) - 10} more" if len(workloads) > 10 else "")
-    count = len(workloads)
-    noun = "Workload holds" if count == 1 else "Workloads hold"
-    message = f"{count} {noun} GPUs of the queues, and would end with them: {shown}. {UNCHANGED}"
-    remedy = (
-        "Set gpu_on_busy: wait (module option on_busy) to remove the queues when these have ended, or "
-        "gpu_on_busy: drain to let Kueue end them now."
+    count = number_of(len(workloads), "Workload")
+    return AcceleratorError(
+        "QUEUE-BUSY",
+        count=count,
+        names=shown,
+        also=f" They would end with the queues. {UNCHANGED}",
+        evidence=workloads,
     )
-    return AcceleratorError("QUEUE-BUSY", message, remedy, workloads)

@@ -71,8 +71,8 @@ def _queues(
     result: Result = {}
     if found:
         result["instance"] = instance_steps.keep(api, found, params["adopt"])
-    if served is None and not api.check_mode:
-        now = served = _coming(api, levels)
+    if served is None and found and not api.check_mode:
+        now = served = _coming(api, found.wanted.namespace, levels)
     _write(api, params, now, seen, wanted, missing, served is not None)
     queues = seen.queues if api.check_mode else _wait(api, now, wanted)
     _warn(api, wanted, queues, seen.flavors, levels)
@@ -81,11 +81,11 @@ def _queues(
     return result
 
 
-def _coming(api: Api, levels: t.Sequence[str]) -> Kinds:
+def _coming(api: Api, namespace: str, levels: t.Sequence[str]) -> Kinds:
     """Return the kinds of the Kueue that the task has brought. Raises AcceleratorError."""
     served = kinds(api)
     if served is None:
-        raise instance.not_served()
+        raise instance.not_served(namespace)
     if levels and not served.topology:
         raise refusals.no_topology()
     return served

@@ -35,22 +35,33 @@ def test_amounts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "start"),
+    ("given", "start", "code"),
     [
-        pytest.param({"gpus": 4, "devices": {SMALL: 7, LARGE: 1}}, f"{P}.gpus", id="several devices"),
-        pytest.param({"is_shared": True}, f"{P}: other queues", id="shared pool"),
-        pytest.param({"nodes": 0}, f"{P}: how many nodes", id="unknown number of nodes"),
-        pytest.param({"devices": {}}, f"{P}.name", id="unknown devices"),
-        pytest.param({"resources": {SMALL: 1, GPU: 1}}, f"{P}.resources[{SMALL}]", id="not offered"),
-        pytest.param({"gpus": -1}, f"{P}.resources[{GPU}]", id="negative"),
-        pytest.param({"resources": {GPU: "500m"}}, f"{P}.resources[{GPU}]", id="half a GPU"),
-        pytest.param({"gpus": 1, "resources": {"cpu": "many"}}, f"{P}.resources[cpu]", id="no quantity"),
+        pytest.param(
+            {"gpus": 4, "devices": {SMALL: 7, LARGE: 1}}, f"{P}.gpus", "QUEUE-QUOTA", id="several devices"
+        ),
+        pytest.param({"is_shared": True}, f"{P}: other queues", "QUEUE-QUOTA", id="shared pool"),
+        pytest.param({"nodes": 0}, f"{P}: how many nodes", "QUEUE-QUOTA", id="unknown number of nodes"),
+        pytest.param({"devices": {}}, f"{P}.name", "QUEUE-QUOTA", id="unknown devices"),
+        pytest.param(
+            {"resources": {SMALL: 1, GPU: 1}}, f"{P}.resources[{SMALL}]", "QUEUE-QUOTA", id="not offered"
+        ),
+        pytest.param({"gpus": -1}, f"{P}.resources[{GPU}]", "QUOTA-QUANTITY", id="negative"),
+        pytest.param(
+            {"resources": {GPU: "500m"}}, f"{P}.resources[{GPU}]", "QUOTA-QUANTITY", id="half a GPU"
+        ),
+        pytest.param(
+            {"gpus": 1, "resources": {"cpu": "many"}},
+            f"{P}.resources[cpu]",
+            "QUOTA-QUANTITY",
+            id="no quantity",
+        ),
     ],
 )
-def test_wrong_amounts(given: dict[str, t.Any], start: str) -> None:
+def test_wrong_amounts(given: dict[str, t.Any], start: str, code: str) -> None:
     with pytest.raises(InputError) as caught:
         quota(**given)
-    assert caught.value.code == "QUEUE-QUOTA"
+    assert caught.value.code == code
     assert caught.value.message.startswith(start)
 
 
