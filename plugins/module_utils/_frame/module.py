@@ -32,8 +32,11 @@ Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
 # What to do about credentials in a job of AWX, where nobody has a shell. docs/awx.md has the names.
 _IN_AWX: t.Final = {
-    "CRED-NONE": "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet for several. A "
-    "schedule or a node of a workflow names it itself, such as credentials: [GPU cluster].",
+    **dict.fromkeys(
+        ("CRED-NOBODY", "CRED-NONE"),
+        "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet for several. A "
+        "schedule or a node of a workflow names it itself, such as credentials: [GPU cluster].",
+    ),
     "CRED-MIXED": "Launch the job with one of the credentials: GPU cluster for one cluster, or GPU fleet for "
     "several.",
     "CRED-UNAUTHORIZED": "Set bearer_token of the job's credential in AWX anew (kubeconfig of GPU fleet). "

@@ -77,18 +77,11 @@ class Connection:
         """
         is_about_us = status in (0, 401) or (status == 403 and NOBODY in text)
         if self.nobody and status and is_about_us:
-            message = f"The API server refused a request without credentials, because {self.nobody}: {text}"
-            remedy = "Set api_key, or a kubeconfig whose context has a user (oc login)."
-            raise CredentialsError("CRED-NONE", message, remedy)
+            raise CredentialsError("CRED-NOBODY", why=self.nobody, answer=text)
         if self.ends and is_about_us and self.ends[1] <= datetime.datetime.now(datetime.UTC):
             what, end = self.ends
-            raise ApiError(
-                "CRED-UNAUTHORIZED",
-                f"{what} expired at {end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC, and {self.host} "
-                f"does not accept it: {text}",
-                "Log in again (oc login), or renew the certificate or token.",
-                status=status,
-            )
+            expired = f" ({what} expired at {end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC)"
+            raise ApiError("CRED-UNAUTHORIZED", server=self.host, also=expired, answer=text, status=status)
 
     @functools.cached_property
     def is_near(self) -> bool:

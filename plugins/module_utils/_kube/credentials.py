@@ -117,12 +117,7 @@ def _read(package: t.Any, wanted: Params, seconds: float) -> t.Any:
 
 def _unusable(exc: Exception) -> CredentialsError:
     # The package names an entry of a kubeconfig by all that is in it.
-    text = _ENTRY.sub("{...}", str(exc))
-    return CredentialsError(
-        "CRED-INVALID",
-        f"The credentials cannot be used: {text}",
-        "Check kubeconfig, context, client_cert, client_key and ca_cert.",
-    )
+    return CredentialsError("CRED-INVALID", problem=_ENTRY.sub("{...}", str(exc)))
 
 
 def _override(configuration: t.Any, wanted: Params) -> None:

@@ -105,12 +105,7 @@ def _use_pod(configuration: t.Any, path: str) -> None:
         kubernetes.config.load_incluster_config(client_configuration=configuration)
         configuration.renewed = True
     except kubernetes.config.ConfigException as exc:
-        raise CredentialsError(
-            "CRED-NONE",
-            f"No credentials: no option, no K8S_AUTH_ variable, no kubeconfig ({path} does not exist), "
-            f"no service account of a pod ({exc}).",
-            "Set kubeconfig, or host and api_key; or export KUBECONFIG.",
-        ) from exc
+        raise CredentialsError("CRED-NONE", path=path, problem=exc) from exc
 
 
 def login(configuration: t.Any, wanted: Params, seconds: float) -> str:

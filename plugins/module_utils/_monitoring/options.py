@@ -62,11 +62,9 @@ def _limits(given: t.Mapping[str, t.Any]) -> Limits:
         least, most = _RANGES.get(name, (0, 0))
         if name in _RANGES:
             if not least <= value <= most:
-                message = f"limits.{name} is {value}."
-                remedy = f"Set gpu_monitoring_limits: {{{name}: NUMBER}}, from {least} to {most}."
-                raise InputError("MON-LIMIT", message, remedy)
+                wanted = f"a number from {least} to {most}"
+                raise InputError("MON-LIMIT", name=name, value=value, wanted=wanted, example=most)
         elif not _DURATION.fullmatch(value):
-            message = f"limits.{name} is {value!r}, which is no duration of Prometheus."
-            remedy = f"Set gpu_monitoring_limits: {{{name}: 30m}}, with minutes (m), hours (h) or days (d)."
-            raise InputError("MON-LIMIT", message, remedy)
+            wanted = "a duration of Prometheus in minutes (m), hours (h) or days (d)"
+            raise InputError("MON-LIMIT", name=name, value=repr(value), wanted=wanted, example="30m")
     return Limits(**chosen)

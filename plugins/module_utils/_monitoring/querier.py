@@ -31,10 +31,6 @@ _CONNECT, _READ = 10.0, 130.0  # the querier gives up after 120 seconds
 PATIENT: t.Final = (1.0, 3.0, 9.0)
 _AGAIN: t.Final = frozenset((429, 500, 502, 503, 504))
 _URL: t.Final = re.compile(r"https?://[\w.\-\[\]:]+(/[\w./\-]*)?")
-FORWARD: t.Final = (
-    "Run `oc port-forward -n openshift-monitoring pod/prometheus-k8s-0 9090` in another terminal, and set "
-    "gpu_monitoring_url: http://127.0.0.1:9090 (module option url)."
-)
 
 Data = dict[str, t.Any]
 
@@ -165,8 +161,8 @@ def _address(api: Api) -> str:
         raise
     address = str(((found or {}).get("data") or {}).get(_ADDRESS) or "")
     if not address:
-        message = f"ConfigMap {CONSOLE}/{_SHARED} does not say where the monitoring API is ({_ADDRESS})."
-        raise AcceleratorError("MON-API", message, FORWARD)
+        why = f"ConfigMap {CONSOLE}/{_SHARED} does not say where it is ({_ADDRESS})"
+        raise AcceleratorError("MON-API", host="of the cluster", problem=why)
     return address
 
 
@@ -190,17 +186,11 @@ def _is_final(answer: Answer) -> bool:
 
 
 def _silent(host: str, problem: str) -> AcceleratorError:
-    message = f"The monitoring API {host} does not answer: {problem}."
-    return AcceleratorError("MON-API", message, FORWARD)
+    return AcceleratorError("MON-API", host=host, problem=problem)
 
 
 def _untrusted(host: str, problem: object) -> AcceleratorError:
-    return AcceleratorError(
-        "MON-API",
-        f"The certificate of the monitoring API {host} cannot be trusted: {problem}.",
-        "Add the CA of the ingress to the file ca_cert "
-        "(oc get configmap default-ingress-cert -n openshift-config-managed).",
-    )
+    return AcceleratorError("API-TLS-INGRESS", server=f"the monitoring API {host}", answer=problem)
 
 
 def _refused(host: str, said: str, expression: str) -> AcceleratorError:

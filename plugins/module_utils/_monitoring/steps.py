@@ -109,12 +109,7 @@ def _namespace(api: Api, params: GpuMonitoringParams) -> KubeObject:
     """Return the namespace of the exporter. Raises AcceleratorError if Prometheus would not scrape it."""
     found = api.get(_NAMESPACE, params["namespace"])
     if found is None:
-        message = f"Namespace {params['namespace']} does not exist, so nothing exports metrics of GPUs."
-        remedy = (
-            "Run `ansible-playbook playbooks/enable_gpus.yml` first, or set gpu_operator_namespace (module "
-            "option namespace)."
-        )
-        raise AcceleratorError("MON-NO-STACK", message, remedy)
+        raise AcceleratorError("MON-NO-STACK", lack=f"Namespace {params['namespace']} does not exist")
     config = None
     if params["prometheus"] == options.USER_WORKLOAD:
         try:

@@ -66,7 +66,7 @@ def failure(answers: list[t.Any], **connection: t.Any) -> AcceleratorError:
 def test_a_context_without_user_is_the_reason_and_not_a_missing_permission(code: int, text: str) -> None:
     answers = [status(code, "", text) for _time in range(2)]
     found = failure(answers, nobody="the context lab names no user")
-    assert found.code == "CRED-NONE"
+    assert found.code == "CRED-NOBODY"
     assert "the context lab names no user" in found.message
     assert "oc login" in found.remedy
 
