@@ -118,13 +118,9 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
     for key in value:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, n=1)
-            remedy = f"Did you mean {near[0]}? " if near else ""
-            problems.add(
-                "POOL-UNKNOWN-KEY",
-                f"{path}.{key}",
-                f"{key} is not an option here.",
-                f"{remedy}Allowed keys: {', '.join(sorted(fields))}.",
-            )
+            did = f"Did you mean {near[0]}? " if near else ""
+            keys = ", ".join(sorted(fields))
+            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", key=key, also=did, keys=keys)
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:

@@ -288,11 +288,15 @@ def refuse_kept(
     nodes = ", ".join(sorted({one.ending.node for one in wrong}))
     named = [f"{one.ending.object_name} on {one.ending.node} ({one.why})" for one in wrong]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
-    message = (
-        f"The GPU operator's upgrade controller cannot delete {number_of(len(wrong), 'pod')} with GPUs: "
-        f"{shown}. So it would delete no pod there, and leave {nodes} cordoned at upgrade-failed. {so_far}"
+    return AcceleratorError(
+        "GPU-UPG-KEPT",
+        remedy=_way_out(wrong[0]),
+        evidence=named,
+        number=number_of(len(wrong), "pod"),
+        pods=shown,
+        nodes=nodes,
+        so_far=so_far,
     )
-    return AcceleratorError("GPU-UPG-KEPT", message, _way_out(wrong[0]), named)
 
 
 def _way_out(one: Kept) -> str:

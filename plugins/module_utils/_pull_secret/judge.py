@@ -55,22 +55,11 @@ def rotation(used: Used, live: KubeObject | None, after: Auths) -> Rotation:
 def choose(found: t.Sequence[Used], names: t.Sequence[str]) -> list[Used]:
     """Return the pull secrets that the option names chooses; all without it. Raise AcceleratorError."""
     if not found:
-        raise AcceleratorError(
-            "PULL-NONE",
-            "No ClusterPolicy, NVIDIADriver, NicClusterPolicy, Module or ServiceAccount of the GPU stack "
-            "names a pull secret, so its images are pulled with the pull secret of the whole cluster.",
-            "Change that one with `oc set data secret/pull-secret -n openshift-config "
-            "--from-file=.dockerconfigjson=FILE`, or set "
-            "gpu_operator_spec: {driver: {imagePullSecrets: [NAME]}} and run enable_gpus.yml.",
-        )
+        raise AcceleratorError("PULL-NONE")
     there = {f"{one.namespace}/{one.name}" for one in found}
     unknown = [one for one in names if one not in there and one not in {used.name for used in found}]
     if unknown:
-        raise AcceleratorError(
-            "PULL-NONE",
-            f"names: {', '.join(unknown)}: no object of the GPU stack pulls images with this Secret.",
-            f"Set gpu_pull_secret_names (module option names) to some of {', '.join(sorted(there))}.",
-        )
+        raise AcceleratorError("PULL-UNKNOWN", names=", ".join(unknown), known=", ".join(sorted(there)))
     chosen = [one for one in found if {one.name, f"{one.namespace}/{one.name}"} & set(names)]
     return chosen if names else list(found)
 

@@ -96,11 +96,9 @@ def _content(params: GpuPullSecretParams) -> Auths:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as exc:
             why = exc.strerror if isinstance(exc, OSError) else "it is no text"
-            raise InputError(
-                "PULL-JSON",
-                f"{option}: {path} cannot be read: {why}.",
-                "Set gpu_pull_secret_file to a file that the machine with Ansible can read.",
-            ) from None
+            remedy = "Set gpu_pull_secret_file to a file that the machine with Ansible can read."
+            why = f"{path} cannot be read: {why}"
+            raise InputError("PULL-CONFIG", remedy=remedy, option=option, why=why) from None
     secrets.register(text)
     return docker_config.parse(text, option)
 
