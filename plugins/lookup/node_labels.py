@@ -101,7 +101,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             disconnect(api, "node_labels")
             for warning in api.warnings:
                 _display.warning(secrets.censor_text(warning))
-        return sorted(found, key=lambda one: str(one["name"]))
+        return sorted(found, key=lambda row: str(row["name"]))
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -19,11 +19,11 @@ def is_owned_by(obj: KubeObject, uids: t.Collection[str]) -> bool:
 def is_made_by(obj: KubeObject, kind: str, object_name: str = "") -> bool:
     """Return True if an owner of the object is of this kind, and has this name unless it is empty."""
     owners = obj["metadata"].get("ownerReferences") or []
-    return any(one["kind"] == kind and object_name in ("", one["name"]) for one in owners)
+    return any(owner["kind"] == kind and object_name in ("", owner["name"]) for owner in owners)
 
 
 def of_owner(daemonsets: t.Iterable[KubeObject], uid: str) -> list[KubeObject]:
-    return [one for one in daemonsets if is_owned_by(one, (uid,))]
+    return [daemon_set for daemon_set in daemonsets if is_owned_by(daemon_set, (uid,))]
 
 
 class Gone:
@@ -31,12 +31,12 @@ class Gone:
 
     def __init__(self, object_name: str, daemonsets: t.Iterable[KubeObject]) -> None:
         self._title = object_name
-        self._uids = {one["metadata"]["uid"] for one in daemonsets}
+        self._uids = {daemon_set["metadata"]["uid"] for daemon_set in daemonsets}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        sets = [one for one in snapshot["daemonsets"] if one["metadata"]["uid"] in self._uids]
-        pods = [one for one in snapshot["pods"] if is_owned_by(one, self._uids)]
-        names = [*(f"daemonset/{name(one)}" for one in sets), *(f"pod/{name(one)}" for one in pods)]
+        sets = [owner for owner in snapshot["daemonsets"] if owner["metadata"]["uid"] in self._uids]
+        pods = [pod for pod in snapshot["pods"] if is_owned_by(pod, self._uids)]
+        names = [*(f"daemonset/{name(owner)}" for owner in sets), *(f"pod/{name(pod)}" for pod in pods)]
         if not names:
             return ready("Gone", "Its DaemonSets and pods are deleted.")
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"

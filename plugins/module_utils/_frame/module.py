@@ -172,13 +172,13 @@ def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
     if diff and api.changes:
         found["diff"] = [
             {
-                "before_header": one.object_name,
-                "after_header": one.object_name,
-                "before": one.before,
-                "after": one.after,
-                **({"manager": one.manager} if one.manager else {}),
+                "before_header": change.object_name,
+                "after_header": change.object_name,
+                "before": change.before,
+                "after": change.after,
+                **({"manager": change.manager} if change.manager else {}),
             }
-            for one in api.changes
+            for change in api.changes
         ]
     if check_mode:
         from .._core.diff import foreseen
@@ -212,14 +212,14 @@ def complaint(
     unsupported, messages: what Ansible found wrong with the given options. names: the user's names of them.
     """
     found = nested.problems(options, given, names)
-    if unknown := sorted(one for one in unsupported if isinstance(one, str) and one not in options):
+    if unknown := sorted(key for key in unsupported if isinstance(key, str) and key not in options):
         found.insert(
             0,
             f"Unsupported parameters for ({name}) module: "
-            f"{', '.join(nested.near(one, options) for one in unknown)}. "
+            f"{', '.join(nested.near(option, options) for option in unknown)}. "
             f"Supported parameters include: {', '.join(sorted(options))}.",
         )
-    told = found or [_in_users_words(one, names or {}) for one in messages[:1]]
+    told = found or [_in_users_words(message, names or {}) for message in messages[:1]]
     remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
     failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
     return redact.result({"failed": True, "changed": False, **failure})

@@ -177,7 +177,7 @@ def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
         ]
         found += [("The token", expiry_of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
-    return min(known, key=lambda one: one[1]) if known else None
+    return min(known, key=lambda pair: pair[1]) if known else None
 
 
 def expiry_of_token(token: str) -> datetime.datetime | None:

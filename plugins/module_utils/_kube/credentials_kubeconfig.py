@@ -46,13 +46,13 @@ def register(kubeconfig: object) -> None:
 
 def current(kubeconfigs: t.Iterable[object]) -> str:
     """Return the current context of several files: that of the first file that names one."""
-    found = (one.get("current-context") for one in kubeconfigs if isinstance(one, dict))
+    found = (kubeconfig.get("current-context") for kubeconfig in kubeconfigs if isinstance(kubeconfig, dict))
     return str(next(filter(None, found), ""))
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     """Return the context to use. Raises CredentialsError if it is not named or does not exist."""
-    names = [str(one["name"]) for one in contexts]
+    names = [str(context["name"]) for context in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if wanted in names:
         return wanted

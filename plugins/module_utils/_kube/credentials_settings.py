@@ -91,9 +91,9 @@ def _refuse_mixed(merged: Params, sources: _Sources) -> None:
 
 def _refuse_halves(merged: Params, sources: _Sources) -> None:
     """Raise CredentialsError for an option without the one that it needs, and for a host that is no URL."""
-    for one, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
-        if one in merged and other not in merged:
-            raise CredentialsError("CRED-HALF", place=sources.place(one), other=other)
+    for option, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
+        if option in merged and other not in merged:
+            raise CredentialsError("CRED-HALF", place=sources.place(option), other=other)
     if "host" in merged and not str(merged["host"]).lower().startswith(("https://", "http://")):
         raise CredentialsError(
             "CRED-VALUE",

@@ -49,16 +49,16 @@ def _exporter(found: KubeObject) -> dict[str, t.Any]:
 
 def scraper(monitors: t.Iterable[KubeObject]) -> KubeObject | None:
     """Return the ServiceMonitor of others that scrapes the exporter, or None."""
-    for one in monitors:
-        wanted = ((one.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
-        if name(one) in EXPORTERS or (wanted.get("app") in EXPORTERS and name(one) != NAME):
-            return one
+    for monitor in monitors:
+        wanted = ((monitor.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+        if name(monitor) in EXPORTERS or (wanted.get("app") in EXPORTERS and name(monitor) != NAME):
+            return monitor
     return None
 
 
 def honours_labels(monitor: KubeObject) -> bool:
     """Return whether the pod of a metric is in the label pod, not in exported_pod."""
-    return any(one.get("honorLabels") for one in (monitor.get("spec") or {}).get("endpoints") or [])
+    return any(endpoint.get("honorLabels") for endpoint in (monitor.get("spec") or {}).get("endpoints") or [])
 
 
 def has_user_workload(config: KubeObject | None) -> bool:

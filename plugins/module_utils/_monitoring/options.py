@@ -48,12 +48,12 @@ def read(params: GpuMonitoringParams) -> list[Alert]:
     """Return the alerts that the task asks for. Raises InputError with the path of what is wrong."""
     metrics.check(params["metrics"])
     found = alerts(_limits(params["limits"] or {}))
-    known = [one.name for one in found]
+    known = [alert.name for alert in found]
     for index, name in enumerate(params["without"]):
         if name not in known:
             near = difflib.get_close_matches(name, known, 3) or known
             raise InputError("MON-ALERT", index=index, name=repr(name), known=" or ".join(near))
-    return [one for one in found if one.name not in params["without"]]
+    return [alert for alert in found if alert.name not in params["without"]]
 
 
 def _limits(given: t.Mapping[str, t.Any]) -> Limits:

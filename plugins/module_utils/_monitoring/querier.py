@@ -65,13 +65,13 @@ class Querier:
     def instant(self, expression: str, moment: float | None = None) -> list[Series]:
         """Return the series of an expression at a moment (seconds since 1970), or now."""
         given = {"query": expression, **({} if moment is None else {"time": f"{moment:.0f}"})}
-        return [Series(one["metric"], [_pair(one["value"])]) for one in self._ask("query", given)]
+        return [Series(series["metric"], [_pair(series["value"])]) for series in self._ask("query", given)]
 
     def over(self, expression: str, start: float, end: float, step: float) -> list[Series]:
         """Return the series of an expression from start to end (seconds since 1970), each step seconds."""
         given = {"query": expression, "start": f"{start:.0f}", "end": f"{end:.0f}", "step": f"{step:.0f}"}
         found = self._ask("query_range", given)
-        return [Series(one["metric"], [_pair(value) for value in one["values"]]) for one in found]
+        return [Series(series["metric"], [_pair(value) for value in series["values"]]) for series in found]
 
     def _ask(self, path: str, given: t.Mapping[str, str]) -> list[Data]:
         answer = self._answered(f"/api/v1/{path}?{urlencode(given)}")

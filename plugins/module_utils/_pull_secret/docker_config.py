@@ -30,7 +30,7 @@ def parse(text: str, option: str) -> Auths:
         raise InputError("PULL-CONFIG", option=option, why=f"it is not JSON{place}") from None
     auths = found.get("auths") if isinstance(found, dict) else None
     if not isinstance(auths, dict) or not auths:
-        helper = next((one for one in _HELPERS if isinstance(found, dict) and found.get(one)), "")
+        helper = next((key for key in _HELPERS if isinstance(found, dict) and found.get(key)), "")
         why = (
             f"it has {helper}, a program on the machine of the login, and no credentials"
             if helper
@@ -51,7 +51,7 @@ def read(data: t.Mapping[str, t.Any]) -> Auths:
     except (ValueError, AttributeError, binascii.Error):
         return {}
     found = auths if isinstance(auths, dict) else {}
-    return {key: one for key, one in found.items() if isinstance(one, dict)}
+    return {key: entry for key, entry in found.items() if isinstance(entry, dict)}
 
 
 def data(auths: Auths) -> dict[str, str]:

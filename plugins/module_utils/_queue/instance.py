@@ -39,7 +39,7 @@ def read(params: GpuQueueParams) -> Instance | None:
     if given is None:
         return None
     frameworks = given["frameworks"]
-    twice = [one for one in dict.fromkeys(frameworks) if frameworks.count(one) > 1]
+    twice = [framework for framework in dict.fromkeys(frameworks) if frameworks.count(framework) > 1]
     if not frameworks or twice:
         fault = f"has {twice[0]} twice" if twice else "is empty, and Kueue would manage no job"
         remedy = f"Set {PATH}: [BatchJob] (module option instance.frameworks)."

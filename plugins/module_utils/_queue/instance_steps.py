@@ -38,7 +38,7 @@ def look(api: Api, wanted: Instance) -> Found:
         raise instance.no_cert_manager()
     if live is None:
         others = api.list(known("Deployment"), fields=by_name(instance.CONTROLLER), metadata_only=True)
-        places = {str(one["metadata"]["namespace"]) for one in others} - {wanted.namespace}
+        places = {str(deployment["metadata"]["namespace"]) for deployment in others} - {wanted.namespace}
         if places:
             raise instance.second(sorted(places))
     if kind is None and not api.check_mode:

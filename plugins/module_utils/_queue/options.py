@@ -128,10 +128,10 @@ class Queue:
 
     def most(self, resource: str) -> int | None:
         """Return how many of these devices its Workloads may use; None without a limit."""
-        if self.cohort and any(one.borrow is None for one in self.shares if resource in one.devices):
+        if self.cohort and any(part.borrow is None for part in self.shares if resource in part.devices):
             return None
         return sum(
-            one.devices[resource] + (one.borrow or 0) for one in self.shares if resource in one.devices
+            part.devices[resource] + (part.borrow or 0) for part in self.shares if resource in part.devices
         )
 
 
@@ -157,7 +157,7 @@ def others(pool: Pool) -> list[str]:
 
 def _offered(pool: Pool) -> dict[str, int]:
     found = dict(pool.expected)
-    for offered in (one.expected for one in pool.candidates):
+    for offered in (candidate.expected for candidate in pool.candidates):
         for name, number in offered.items():
             found[name] = max(number, found.get(name, 0))
     return found
@@ -166,7 +166,7 @@ def _offered(pool: Pool) -> dict[str, int]:
 def pools(params: GpuQueueParams) -> dict[str, Pool]:
     """Return the pools by name. Raises InputError for what gpu_plan did not return."""
     found = [Pool.from_result(raw, f"pools[{index}]") for index, raw in enumerate(params["pools"])]
-    return {one.name: one for one in found}
+    return {pool.name: pool for pool in found}
 
 
 def levels(params: GpuQueueParams) -> list[str]:
@@ -188,8 +188,8 @@ def read(params: GpuQueueParams) -> list[Queue]:
     if params["claims"] and params["queues"]:
         raise InputError("QUEUE-CLAIMS")
     known, found = pools(params), list[Queue]()
-    for index, one in enumerate(params["queues"]):
-        found.append(_queue(f"{PATH}[{index}]", one, known, params["queues"]))
+    for index, queue in enumerate(params["queues"]):
+        found.append(_queue(f"{PATH}[{index}]", queue, known, params["queues"]))
     _check_together(found)
     return found
 
@@ -207,8 +207,8 @@ def _queue(
             f"{path}.pools is empty: a queue without a pool admits nothing.",
             f"Set {path}.pools: [{{name: {next(iter(known), 'POOL')}}}].",
         )
-    names = [one["name"] for one in raw["pools"]]
-    if twice := next((one for one in names if names.count(one) > 1), ""):
+    names = [pool["name"] for pool in raw["pools"]]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
         message = f"{path}.pools: pool {twice} is in the list twice."
         raise InputError("QUEUE-FLAVOR", message, f"Give pool {twice} one entry in {path}.pools.")
     preemption = raw["preemption"] or NO_PREEMPTION
@@ -219,7 +219,7 @@ def _queue(
         message = f"{path}.preemption.reclaim: the queue is in no cohort, so nobody borrows from it."
         raise InputError("QUEUE-COHORT", message, f"Set {path}.cohort, or remove {path}.preemption.reclaim.")
     shares = tuple(
-        _share(f"{path}.pools[{index}]", one, raw, known, queues) for index, one in enumerate(raw["pools"])
+        _share(f"{path}.pools[{index}]", part, raw, known, queues) for index, part in enumerate(raw["pools"])
     )
     return Queue(
         path,
@@ -262,7 +262,7 @@ def _share(
     if not pool.node_selector:
         message = f"{path}.name: pool {pool.name} has no labels that tell its nodes from others."
         raise InputError("QUEUE-FLAVOR", message, f"Set node_selector of pool {pool.name}.")
-    is_shared = sum(one["name"] == pool.name for other in queues for one in other["pools"]) > 1
+    is_shared = sum(share["name"] == pool.name for other in queues for share in other["pools"]) > 1
     quota = amounts.quota(path, raw["gpus"], raw["resources"], devices(pool), pool.most_nodes, is_shared)
     amounts.check_limits(path, raw["borrow"], raw["lend"], queue["cohort"] or "", quota, devices(pool))
     return Share(path, pool, quota, raw["borrow"], raw["lend"])

@@ -70,7 +70,7 @@ def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:
 
 def two_flavors(queues: t.Sequence[Queue], nodes: t.Iterable[KubeObject]) -> None:
     """Raise InputError for a node that belongs to two pools of the queues: its GPUs would be given twice."""
-    flavors = {one.pool.name: one.pool.node_selector for queue in queues for one in queue.shares}
+    flavors = {share.pool.name: share.pool.node_selector for queue in queues for share in queue.shares}
     for node in nodes:
         if found := judge.two_flavors(node, flavors):
             raise InputError("QUEUE-TWO-FLAVORS", node=name(node), pools=" and ".join(found), pool=found[1])
@@ -83,8 +83,8 @@ def borrowing_from_itself(
 
     live: the ClusterQueues. cohorts: names of Cohort objects, which may have GPUs of their own.
     """
-    wanted = {one.name for one in queues}
-    others = [one for one in live if name(one) not in wanted]
+    wanted = {candidate.name for candidate in queues}
+    others = [other for other in live if name(other) not in wanted]
     for queue in queues:
         for share in queue.shares:
             is_borrowing = queue.cohort and share.borrow and queue.cohort not in cohorts
@@ -104,16 +104,16 @@ def _lenders(
 ) -> list[str]:
     flavor = share.pool.name
     found = [
-        one.name
-        for one in queues
-        if one.name != queue.name
-        and one.cohort == queue.cohort
-        and any(part.pool.name == flavor and any(part.devices.values()) for part in one.shares)
+        lender.name
+        for lender in queues
+        if lender.name != queue.name
+        and lender.cohort == queue.cohort
+        and any(part.pool.name == flavor and any(part.devices.values()) for part in lender.shares)
     ]
     return found + [
-        name(one)
-        for one in others
-        if manifest.cohort_of(one) == queue.cohort and flavor in kueue.flavors_of(one)
+        name(other)
+        for other in others
+        if manifest.cohort_of(other) == queue.cohort and flavor in kueue.flavors_of(other)
     ]
 
 

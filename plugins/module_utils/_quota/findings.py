@@ -91,9 +91,9 @@ def first_void(found: t.Iterable[Finding], name: str) -> Finding | None:
     """Return the finding that the quota matches no pod, or None."""
     return next(
         (
-            one
-            for one in found
-            if one.code == COUNTS_NOTHING and one.quota == name and one.path.startswith("spec.scope")
+            entry
+            for entry in found
+            if entry.code == COUNTS_NOTHING and entry.quota == name and entry.path.startswith("spec.scope")
         ),
         None,
     )

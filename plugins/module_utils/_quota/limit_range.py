@@ -22,9 +22,9 @@ MARK: t.Final = "accelerators.openshift/limit-range"
 RESOURCES: t.Final = ("cpu", "memory")
 # Key of a quota -> the default of a LimitRange that pods then need, and its resource.
 _FORCING: t.Final = {
-    **{one: ("defaultRequest", one) for one in RESOURCES},
-    **{f"requests.{one}": ("defaultRequest", one) for one in RESOURCES},
-    **{f"limits.{one}": ("default", one) for one in RESOURCES},
+    **{resource: ("defaultRequest", resource) for resource in RESOURCES},
+    **{f"requests.{resource}": ("defaultRequest", resource) for resource in RESOURCES},
+    **{f"limits.{resource}": ("default", resource) for resource in RESOURCES},
 }
 
 
@@ -87,22 +87,22 @@ def plan(
     quota: the name of ours. live: the LimitRanges. Raises AcceleratorError for a foreign one of the name.
     """
     ranges = list(live)
-    own = next((one for one in ranges if name(one) == object_name(quota)), None)
+    own = next((limits for limits in ranges if name(limits) == object_name(quota)), None)
     if own is not None and asked is not None and not owned(own):
         raise _foreign(own)
-    there = {pair for one in ranges if one is not own for pair in _given(one)}
-    missing = [one for one in needed if one[:2] not in there]
+    there = {pair for limits in ranges if limits is not own for pair in _given(limits)}
+    missing = [need for need in needed if need[:2] not in there]
     defaults: dict[str, dict[str, str]] = {}
-    for one in missing:
-        if asked and one.resource in asked:
-            defaults.setdefault(one.default, {})[one.resource] = asked[one.resource]
-    lacking = [one for one in missing if one.resource not in (asked or {})]
+    for need in missing:
+        if asked and need.resource in asked:
+            defaults.setdefault(need.default, {})[need.resource] = asked[need.resource]
+    lacking = [need for need in missing if need.resource not in (asked or {})]
     return Plan(defaults, lacking, own)
 
 
-def _given(one: KubeObject) -> t.Iterator[tuple[str, str]]:
+def _given(limits: KubeObject) -> t.Iterator[tuple[str, str]]:
     """Yield each default of containers, and its resource."""
-    for item in (one.get("spec") or {}).get("limits") or []:
+    for item in (limits.get("spec") or {}).get("limits") or []:
         if item.get("type") == "Container":
             for default in ("defaultRequest", "default"):
                 yield from ((default, resource) for resource in item.get(default) or {})

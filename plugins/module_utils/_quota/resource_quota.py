@@ -43,7 +43,7 @@ def build(
 
 def named(quotas: t.Iterable[KubeObject], name: str) -> KubeObject | None:
     """Return the quota with this name, or None."""
-    return next((one for one in quotas if one["metadata"]["name"] == name), None)
+    return next((quota for quota in quotas if quota["metadata"]["name"] == name), None)
 
 
 def judge(quotas: t.Iterable[KubeObject], name: str, limits: Limits) -> Readiness:
@@ -96,8 +96,8 @@ def counted(
 def held(holding: t.Iterable[t.Mapping[str, t.Any]], limits: t.Iterable[str]) -> dict[str, str]:
     """Return what the pods and claims use of each key of devices. holding: what `holders` returns."""
     sums: dict[str, int] = {}
-    for one in holding:
-        for resource, amount in one["requests"].items():
+    for holder in holding:
+        for resource, amount in holder["requests"].items():
             sums[resource] = sums.get(resource, 0) + int(amount)
     devices = {key: keys.device_of(key) for key in limits if keys.is_device(key)}
     return {key: str(sums.get(device, 0)) for key, device in devices.items()}
@@ -161,8 +161,8 @@ def _is_same(held: object, wanted: str) -> bool:
 def _requested(pod: KubeObject, name: str) -> int:
     containers = (pod.get("spec") or {}).get("containers") or []
     return sum(
-        int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0")))
-        for one in containers
+        int(quantity.parse(((container.get("resources") or {}).get("requests") or {}).get(name, "0")))
+        for container in containers
     )
 
 
@@ -240,13 +240,13 @@ def void(object_name: str, message: str, path: str) -> AcceleratorError:
     return AcceleratorError("QUOTA-COUNTS-NOTHING", f"{object_name}: {message}", remedy)
 
 
-def asked(one: KubeObject) -> dict[str, int]:
+def asked(claim: KubeObject) -> dict[str, int]:
     """Return DeviceClass -> number of devices that a quota counts for the claim.
 
     Alternatives and claims of all devices are not included.
     """
     found: dict[str, int] = {}
-    for request in ((one.get("spec") or {}).get("devices") or {}).get("requests") or []:
+    for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or []:
         exactly = request.get("exactly") or {}
         if exactly.get("deviceClassName"):
             name = exactly["deviceClassName"]
