@@ -136,7 +136,7 @@ def _remedy(wrong: str) -> str:
     return f"Correct {name}; ansible-doc -t role accelerators.openshift.{role} describes it."
 
 
-def remarks(variables: Variables, extra: Variables) -> list[str]:
+def warnings(variables: Variables, extra: Variables) -> list[str]:
     """Return a warning about each variable of the inventory whose name is nearly one of ours."""
     return [
         f"No playbook and no role reads {name}: did you mean {near}?"

@@ -52,8 +52,8 @@ def problem(rrule: t.Any, now: datetime.datetime) -> str:
     wrong = next(filter(None, (_wrong(parts) for _kind, parts in rules)), "")
     if wrong:
         return wrong
-    ends = [_end(start, run) for run in runs]
-    last = None if None in ends else max(end for end in ends if end is not None)
+    last_runs = [_end(start, run) for run in runs]
+    last = None if None in last_runs else max(end for end in last_runs if end is not None)
     return f"its last run was before {now:%Y-%m-%d}, so it would never run" if last and last < now else ""
 
 

@@ -30,7 +30,7 @@ class Gone:
     """A judge that is ready when the DaemonSets and their pods are deleted."""
 
     def __init__(self, object_name: str, daemonsets: t.Iterable[KubeObject]) -> None:
-        self._title = object_name
+        self._object_name = object_name
         self._uids = {daemon_set["metadata"]["uid"] for daemon_set in daemonsets}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -42,6 +42,6 @@ class Gone:
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
         namespace = (sets or pods)[0]["metadata"].get("namespace", "")
         text = text_of(
-            "GPU-LEFTOVER", what=f"DaemonSets and pods of {self._title}", left=line, namespace=namespace
+            "GPU-LEFTOVER", what=f"DaemonSets and pods of {self._object_name}", left=line, namespace=namespace
         )
         return pending("Leaving", **text._asdict(), details=(line,))

@@ -156,19 +156,19 @@ def foreseen(
     fields: the paths that would change, without their values. unchecked: why the server could not check the
     object; only such an object has this key.
     """
-    ends: dict[str, tuple[KubeObject, KubeObject]] = {}
+    spans: dict[str, tuple[KubeObject, KubeObject]] = {}
     for change in changes:
-        first = ends[change.object_name][0] if change.object_name in ends else change.before
-        ends[change.object_name] = (first, change.after)
+        first = spans[change.object_name][0] if change.object_name in spans else change.before
+        spans[change.object_name] = (first, change.after)
     found = [
         _entry(object_name, before, after)
         | ({"unchecked": unchecked[object_name]} if object_name in unchecked else {})
-        for object_name, (before, after) in ends.items()
+        for object_name, (before, after) in spans.items()
     ]
     return found + [
         {"action": KEEP, "object": object_name, "fields": []}
         for object_name in dict.fromkeys(kept)
-        if object_name not in ends
+        if object_name not in spans
     ]
 
 

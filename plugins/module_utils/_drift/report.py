@@ -59,11 +59,11 @@ def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObj
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
     findings = [entry for name, found in parts.items() for part in found for entry in _of_part(name, part)]
     findings += _of_leftovers(plan, parts.get("nodes", ()))
-    told = [finding for finding in findings if finding["kind"] != REFUSED]
-    verdict = FOUND if told else UNKNOWN if findings else NONE
+    different = [finding for finding in findings if finding["kind"] != REFUSED]
+    verdict = FOUND if different else UNKNOWN if findings else NONE
     facts: JsonObject = {
         "verdict": verdict,
-        **_said(verdict, findings),
+        **_texts(verdict, findings),
         "findings": findings,
         "commands": _together(finding["command"] for finding in findings if finding["command"]),
         "warnings": [*_kept(findings), *warnings_of(steps)],
@@ -80,8 +80,8 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
         return
     keepers = {diff["before_header"]: str(diff.get("manager") or "") for diff in part.get("diff") or []}
     found = [
-        _of_change(step, pool, object_name, *ends, keepers[object_name])
-        for object_name, ends in _changes(part).items()
+        _of_change(step, pool, object_name, *pairs, keepers[object_name])
+        for object_name, pairs in _changes(part).items()
     ]
     found = [diff for diff in found if diff is not None]
     yield from t.cast("list[JsonObject]", found)
@@ -92,11 +92,14 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
 
 def _changes(part: JsonObject) -> dict[str, tuple[JsonObject, JsonObject]]:
     """Return the object's first and last state for each object_name."""
-    ends: dict[str, tuple[JsonObject, JsonObject]] = {}
+    pairs: dict[str, tuple[JsonObject, JsonObject]] = {}
     for diff in part.get("diff") or []:
         object_name = diff["before_header"]
-        ends[object_name] = (ends[object_name][0] if object_name in ends else diff["before"], diff["after"])
-    return ends
+        pairs[object_name] = (
+            pairs[object_name][0] if object_name in pairs else diff["before"],
+            diff["after"],
+        )
+    return pairs
 
 
 def _of_change(
@@ -225,7 +228,7 @@ def _message(part: JsonObject) -> str:
     return str(part.get("msg") or part.get("message") or "")
 
 
-def _said(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
+def _texts(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
     """Return code and message."""
     objects = list(dict.fromkeys(finding["object"] for finding in findings))
     shown = ", ".join(objects[:5]) + (f" and {len(objects) - 5} more" if len(objects) > 5 else "")

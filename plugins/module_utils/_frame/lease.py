@@ -127,7 +127,7 @@ class Lease:
 
         takes: whether to take one that is free.
         """
-        started = said = self._session.clock()
+        started = shown_at = self._session.clock()
         while True:
             lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
             now = self._session.clock()
@@ -139,8 +139,8 @@ class Lease:
                 self._session.deadline.sleep(_PAUSE / 10)
                 continue
             self._refuse(t.cast(KubeObject, lease), now - started)
-            if now - said >= _SAY_EVERY:
-                said = now
+            if now - shown_at >= _SAY_EVERY:
+                shown_at = now
                 self._session.progress(f"waiting for the run of {_shown(lease)}, which holds the lease")
             self._session.deadline.sleep(_PAUSE)
 

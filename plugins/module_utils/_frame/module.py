@@ -98,8 +98,8 @@ def _warnings(connection: Connection, deadline: Deadline) -> t.Iterator[str]:
             f"The certificate of {connection.host} is not checked (validate_certs is off): "
             "anyone in between can read the token."
         )
-    if connection.ends:
-        what, end = connection.ends
+    if connection.expiry:
+        what, end = connection.expiry
         now = datetime.datetime.now(datetime.UTC)
         if warning := credentials.expiry_warning(what, end, now, deadline.remaining()):
             yield warning
@@ -219,9 +219,9 @@ def complaint(
             f"{', '.join(nested.near(option, options) for option in unknown)}. "
             f"Supported parameters include: {', '.join(sorted(options))}.",
         )
-    told = found or [_in_users_words(message, names or {}) for message in messages[:1]]
+    texts = found or [_in_users_words(message, names or {}) for message in messages[:1]]
     remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
-    failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
+    failure = InputError("INPUT-OPTION", " ".join(texts), remedy, texts).to_result()
     return redact.result({"failed": True, "changed": False, **failure})
 
 

@@ -36,12 +36,12 @@ _AT_ONCE: t.Final = "all nodes at once"
 
 
 class Effect(t.NamedTuple):
-    """What a change ends. ends: what the operator does, as a verb phrase; empty if it ends nothing.
+    """What a change ends. consequence: what the operator does, as a verb phrase; empty if it ends nothing.
 
     nodes: the selector of the nodes. source: how we know it.
     """
 
-    ends: str
+    consequence: str
     nodes: str
     source: str
     is_certain: bool = False
@@ -296,7 +296,7 @@ def of_new(policy: KubeObject) -> Question:
     Such are a driver of the host, or what a policy that somebody deleted left. Nodes of which no label says
     what devices they have count too.
     """
-    cause = f"{_title(policy)} is new, and its driver, toolkit and device plugin take the place of others"
+    cause = f"{_object_name(policy)} is new, and its driver, toolkit and device plugin replace others"
     return Question(cause, OPERATOR, "", is_certain=False, order=_AT_ONCE, reaches=_may_have_gpus)
 
 
@@ -309,7 +309,7 @@ def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
     before, then = (driver.filled(policy.get("spec") or {}) for policy in (live, after))
     asked = []
     if changes := driver.nic_changes(live, after):
-        cause = f"{', '.join(changes)} of {_title(after)} changes the NIC driver's pods"
+        cause = f"{', '.join(changes)} of {_object_name(after)} changes the NIC driver's pods"
         asked.append(Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=_DEVICES))
     # a component that is new takes nothing away
     rest = {
@@ -339,11 +339,11 @@ def questions(
     paths: dict[Effect, list[str]] = {}
     for path, value in changes.items():
         for effect in _effects(path, value, table, unknown):
-            if effect.ends:
+            if effect.consequence:
                 paths.setdefault(effect, []).append(f"spec.{shown(path, value)}")
     return [
         Question(
-            f"{', '.join(found)} of {_title(after)} {outcome.ends}",
+            f"{', '.join(found)} of {_object_name(after)} {outcome.consequence}",
             by,
             outcome.nodes,
             is_certain=outcome.is_certain,
@@ -369,7 +369,7 @@ def shown(path: str, value: t.Any) -> str:
     return f"{path}: {value}" if is_name else path
 
 
-def _title(obj: KubeObject) -> str:
+def _object_name(obj: KubeObject) -> str:
     return f"{obj['kind']} {name(obj)}"
 
 
@@ -384,7 +384,7 @@ def _rolls(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -> l
         return []
     if driver.effect(installed, changes) == driver.RESTARTS:
         return []
-    cause = f"{', '.join(changes)} of {_title(after)} changes the driver's pods"
+    cause = f"{', '.join(changes)} of {_object_name(after)} changes the driver's pods"
     return [Question(cause, driver.UPGRADE, driver.DRIVEN, rules=driver.upgrade_policy(after))]
 
 
@@ -394,12 +394,12 @@ def _workloads(live: KubeObject, after: KubeObject, changes: t.Mapping[str, t.An
         return []
     before, then = ((policy.get("spec") or {}).get("sandboxWorkloads") or {} for policy in (live, after))
     keys = [full.rpartition(".")[2] for full in _SANDBOX]
-    said = [
+    settings = [
         f"spec.{shown(f'sandboxWorkloads.{key}', then.get(key))}"
         for key in keys
         if before.get(key) != then.get(key)
     ]
-    object_name = f"{', '.join(said)} of {_title(after)}"
+    object_name = f"{', '.join(settings)} of {_object_name(after)}"
     asked = [
         Question(
             f"{object_name} takes {operands} off",

@@ -48,7 +48,7 @@ def connect(
     wanted = settings(params, os.environ if environ is None else environ)
     package = _package()
     configuration = _read(package, wanted, remaining())
-    pool, ends = _opened(package, configuration)
+    pool, expiry = _opened(package, configuration)
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
         # Most tasks have no password, and Ansible compiles again whatever a task loads.
@@ -74,7 +74,7 @@ def connect(
 
     host, verified = str(configuration.host).rstrip("/"), bool(configuration.verify_ssl)
     nobody = "" if login else _nobody(configuration)
-    return Connection(host, pool, verified, headers, renew, tokens, ends, nobody)
+    return Connection(host, pool, verified, headers, renew, tokens, expiry, nobody)
 
 
 def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, datetime.datetime] | None]:
@@ -82,14 +82,14 @@ def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, dat
     try:
         pool = package.pool(configuration)
         fast_pool(pool, tls_context(configuration))
-        ends = _ends(configuration)
+        expiry = _expiry(configuration)
     except (OSError, ValueError, TypeError) as exc:
         raise _unusable(exc) from exc
     finally:
         package.forget()
     if not configuration.verify_ssl:
         quiet()
-    return pool, ends
+    return pool, expiry
 
 
 def _package() -> t.Any:
@@ -164,7 +164,7 @@ def _nobody(configuration: t.Any) -> str:
     )
 
 
-def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
+def _expiry(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
     """Return which of the credentials that nothing renews expires first, and when."""
     found = []
     if configuration.cert_file:

@@ -77,7 +77,7 @@ def revoke(http: Http, agent: str) -> list[str]:
 
 def _end(connection: Connection, token: str, agent: str) -> str:
     headers = [("authorization", f"Bearer {token}")]
-    own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None, ends=None)
+    own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None, expiry=None)
     http = Http(lambda: own, Deadline(SECONDS), agent, lambda _line: None)
     try:
         answer = http.request(

@@ -79,8 +79,8 @@ class Querier:
         if answer.status in (401, 403):
             raise self._forbidden(answer.status)
         if body.get("status") == "error" or (answer.status == 200 and body.get("status") != "success"):
-            said = body.get("error") or f"HTTP {answer.status}, {answer.kind or 'no content type'}"
-            raise _refused(self.host, str(said), given["query"])
+            answer_text = body.get("error") or f"HTTP {answer.status}, {answer.kind or 'no content type'}"
+            raise _refused(self.host, str(answer_text), given["query"])
         if answer.status != 200:
             raise _silent(self.host, f"HTTP {answer.status}")
         for text in body.get("warnings") or ():
@@ -120,8 +120,8 @@ class Querier:
         return kube_answer.read(raw, lambda: until - self._api.clock())
 
     def _forbidden(self, status: int) -> AcceleratorError:
-        said = "does not accept the token" if status == 401 else "does not let the identity read metrics"
-        return AcceleratorError("MON-API-FORBIDDEN", host=self.host, refusal=f"{said} (HTTP {status})")
+        refusal = "does not accept the token" if status == 401 else "does not let the identity read metrics"
+        return AcceleratorError("MON-API-FORBIDDEN", host=self.host, refusal=f"{refusal} (HTTP {status})")
 
 
 def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Querier:
@@ -193,8 +193,8 @@ def _untrusted(host: str, problem: object) -> AcceleratorError:
     return AcceleratorError("API-TLS-INGRESS", server=f"the monitoring API {host}", answer=problem)
 
 
-def _refused(host: str, said: str, expression: str) -> AcceleratorError:
-    return AcceleratorError("MON-QUERY", evidence=[expression], host=host, answer=said)
+def _refused(host: str, answer: str, expression: str) -> AcceleratorError:
+    return AcceleratorError("MON-QUERY", evidence=[expression], host=host, answer=answer)
 
 
 def connection_to(host: str, here: Connection, authorities: str) -> Connection:
@@ -207,7 +207,7 @@ def connection_to(host: str, here: Connection, authorities: str) -> Connection:
     def token() -> list[tuple[str, str]]:
         return [(name, value) for name, value in here.headers() if name.lower() == "authorization"]
 
-    made = replace(here, host=host, headers=token, tokens=list, ends=None, nobody="")
+    made = replace(here, host=host, headers=token, tokens=list, expiry=None, nobody="")
     if not hasattr(here.pool, "connection_pool_kw"):  # no PoolManager: it cares for certificates itself
         return made
     return replace(made, pool=_pool_beside(here.pool, authorities, made.is_near))

@@ -82,7 +82,7 @@ def object_name(quota: KubeObject) -> str:
     return f"ResourceQuota {quota['metadata']['namespace']}/{name(quota)}"
 
 
-def told(quota: KubeObject, keys: t.Mapping[str, str]) -> str:
+def warning(quota: KubeObject, keys: t.Mapping[str, str]) -> str:
     """Return the sentence about a ResourceQuota and what happens with it."""
     key, reason = next(iter(keys.items()))
     hard = (quota.get("spec") or {}).get("hard") or {}

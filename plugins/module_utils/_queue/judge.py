@@ -82,7 +82,7 @@ def is_stopped(live: KubeObject) -> bool:
 def stopped(live: KubeObject) -> str:
     """Return who stopped the ClusterQueue, and what lets it admit again."""
     queue, who = name(live), holder(live)
-    said = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
+    why = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
     again = (
         f'oc patch clusterqueues.{kueue.GROUP} {queue} --type merge -p \'{{"spec":{{"stopPolicy":"None"}}}}\''
     )
@@ -92,7 +92,7 @@ def stopped(live: KubeObject) -> str:
         remedy = f"{upgrade.GO_ON} `{pause}` gives the stopPolicy back, and the upgrade does not go on."
     elif who:
         remedy = f"If the removal is no longer wanted: {remedy}"
-    return f"ClusterQueue {object_name} admits nothing: {said}. {remedy}"
+    return f"ClusterQueue {object_name} admits nothing: {why}. {remedy}"
 
 
 def summarize(wanted: Queue, live: KubeObject) -> dict[str, t.Any]:
@@ -141,7 +141,7 @@ def overused(wanted: Queue, live: KubeObject) -> list[str]:
     return found
 
 
-def remarks(queues: t.Sequence[Queue]) -> list[str]:
+def warnings(queues: t.Sequence[Queue]) -> list[str]:
     """Return warnings about pools of which queues give away more than there is."""
     found = []
     given: dict[tuple[str, str], int] = {}

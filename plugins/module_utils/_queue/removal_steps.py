@@ -29,8 +29,8 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
     before the first write if Workloads would end.
     """
     asked, served = instance.read(params), kinds(api)
-    names, ends = _remove(api, params, served) if served else ([], [])
-    found = {"queues": [{"name": queue} for queue in names], "ends": list(ends)}
+    names, ended = _remove(api, params, served) if served else ([], [])
+    found = {"queues": [{"name": queue} for queue in names], "ends": list(ended)}
     if asked is None:
         return found
     return {**found, "stays": instance_steps.remove(api, lambda: _needed_by(api, served, names))}
@@ -41,7 +41,7 @@ def _remove(api: Api, params: GpuQueueParams, served: Kinds) -> tuple[list[str],
     flavors = {str(pool["name"]) for pool in params["pools"]}
     listed = api.list(served.cluster_queue)
     queues = removal_queues.going(listed, {queue["name"] for queue in params["queues"]}, flavors)
-    ends = _ask(api, params, served, queues) if queues else []
+    ended = _ask(api, params, served, queues) if queues else []
     names = [name(queue) for queue in queues]
     for local in api.list(served.local_queue) if queues else []:
         if (local.get("spec") or {}).get("clusterQueue") in names and owned(local):
@@ -50,7 +50,7 @@ def _remove(api: Api, params: GpuQueueParams, served: Kinds) -> tuple[list[str],
         api.delete(served.cluster_queue, name(queue))
     gone = _delete_flavors(api, served, queues, flavors)
     _delete_topology(api, served, gone)
-    return names, ends
+    return names, ended
 
 
 def _needed_by(api: Api, served: Kinds | None, gone: t.Collection[str]) -> list[str]:

@@ -243,7 +243,7 @@ def _warn(
     names = {queue.name for queue in wanted}
     others = [queue for queue in queues if name(queue) not in names]
     crowded = judge.crowded(wanted, others, _shared_flavors(api, wanted, flavors)) if others else []
-    for text in (*judge.remarks(wanted), *crowded, *(judge.unreachable(wanted) if levels else ())):
+    for text in (*judge.warnings(wanted), *crowded, *(judge.unreachable(wanted) if levels else ())):
         api.warn(text)
     for queue in wanted:
         live = named(queues, queue.name)
@@ -275,7 +275,7 @@ def _hand_over(api: Api, wanted: t.Sequence[Queue], quotas: quota_steps.Live) ->
         keys = handover.refusing(quota, limits.get(space, {}))
         if not keys:
             continue
-        api.warn(handover.told(quota, keys))
+        api.warn(handover.warning(quota, keys))
         if not owned(quota):
             continue
         found.append(f"{space}/{name(quota)}")

@@ -59,11 +59,11 @@ def present(
 
 
 def _facts(api: Api, quota: Wanted, live: KubeObject) -> dict[str, t.Any]:
-    told = cluster_quota.findings(quota, live)
-    for finding in told:
+    problems = cluster_quota.findings(quota, live)
+    for finding in problems:
         api.warn(finding.warning)
     facts = cluster_quota.summarize(quota, live)
-    facts["findings"] = [finding.as_result() for finding in told]
+    facts["findings"] = [finding.as_result() for finding in problems]
     return facts
 
 

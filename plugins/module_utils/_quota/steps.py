@@ -64,17 +64,17 @@ def present(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
             found.append(_present(api, params, quota, live[quota.namespace], offered, plan))
         except AcceleratorError as exc:
             failures.append(exc)
-    told: list[dict[str, t.Any]] = []
+    across_facts: list[dict[str, t.Any]] = []
     try:
-        told = cluster_steps.present(api, params, across, theirs)
+        across_facts = cluster_steps.present(api, params, across, theirs)
     except AcceleratorError as exc:
         failures.append(exc)
     if failures:
         first, *more = failures
         first.evidence += [f"{exc.code}: {exc.message}" for exc in more]
-        first.facts |= _facts(params, found, told) if found else {}
+        first.facts |= _facts(params, found, across_facts) if found else {}
         raise first
-    return _facts(params, found, told)
+    return _facts(params, found, across_facts)
 
 
 def _facts(
@@ -141,20 +141,20 @@ def _present(
             on_timeout_code="QUOTA-NOT-COUNTED",
         )["quotas"]
     now = applied if api.check_mode else resource_quota.named(seen, quota.name) or applied
-    told = _findings(quota, now, limits, seen, offered if is_changed else None)
-    told += limit_range.findings(quota.name, plan.lacking) if plan else []
-    for text in [finding.warning for finding in told]:
+    problems = _findings(quota, now, limits, seen, offered if is_changed else None)
+    problems += limit_range.findings(quota.name, plan.lacking) if plan else []
+    for text in [finding.warning for finding in problems]:
         api.warn(text)
     used, holding = _used(api, quota, limits, seen, is_changed)
     for text in resource_quota.overused(quota.object_name, limits, used):
         api.warn(text)
     facts = resource_quota.summarize(now, limits)
     facts["kept"] = [field.as_result() for field in kept]
-    facts["findings"] = [finding.as_result() for finding in told]
+    facts["findings"] = [finding.as_result() for finding in problems]
     if resource_quota.is_used(facts) and not holding:
         holding = holders(api, quota, limits)
     facts["holders"], facts["use"] = holding, use.summarize(holding)
-    facts["proof"] = _proof(api, quota, now, limits, told) if params["prove"] else None
+    facts["proof"] = _proof(api, quota, now, limits, problems) if params["prove"] else None
     return facts
 
 
@@ -179,12 +179,12 @@ def _findings(
 
 
 def _proof(
-    api: Api, quota: Wanted, now: KubeObject, limits: t.Mapping[str, str], told: t.Sequence[Finding]
+    api: Api, quota: Wanted, now: KubeObject, limits: t.Mapping[str, str], problems: t.Sequence[Finding]
 ) -> str | None:
     """Return what the server said. Raises AcceleratorError for a quota that its scopes make void."""
     if api.check_mode:
         return None
-    if void := findings.first_void(told, quota.name):
+    if void := findings.first_void(problems, quota.name):
         if not others.has_scopes_of_others(now, quota.selector):
             return _not_proven(api, now, void.message)
         raise resource_quota.void(quota.object_name, void.message, void.path)

@@ -21,9 +21,9 @@ from .._nodes import drain, drain_steps
 from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
 from .._olm.custom_resources import owned_kinds
-from . import cluster as removal_cluster, ends as removal_ends, needs, queues
+from . import cluster as removal_cluster, disruption, needs, queues
 from .cluster import GPU, KUEUE, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
-from .ends import BY_DRAIN, BY_STACK, Loss
+from .disruption import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
 Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"]
@@ -77,12 +77,12 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
         undriven = Loss("the node loses its driver", BY_STACK)
         losses = {**dict.fromkeys(selected, undriven), **losses}
     pods = drain_steps.pods_on(api, losses)
-    ends = removal_ends.ending(pods, losses)
+    impacts = disruption.ending(pods, losses)
     going = pools if params["machines"] else []
     removes = _removes(cluster, going, params["parts"], stays)
-    facts = _facts(removes, stays, ends)
+    facts = _facts(removes, stays, impacts)
     on_machines = [pod for pod in pods if pod["spec"].get("nodeName") in drained]
-    if problem := removal_ends.refusal(ends, on_machines, Rules.of(params), _what(going, served)):
+    if problem := disruption.refusal(impacts, on_machines, Rules.of(params), _what(going, served)):
         problem.facts.update(facts)
         problem.evidence = [*facts["table"], *problem.evidence]
         raise problem
@@ -124,19 +124,19 @@ def _removes(
     return found
 
 
-def _facts(removes: list[str], stays: list[Stay], ends: list[Impact]) -> dict[str, t.Any]:
+def _facts(removes: list[str], stays: list[Stay], impacts: list[Impact]) -> dict[str, t.Any]:
     return {
         "removes": removes,
         "stays": [stay.as_result() for stay in stays],
-        "ends": removal_ends.as_result(ends),
-        "table": removal_ends.table(removes, stays, ends),
+        "ends": disruption.as_result(impacts),
+        "table": disruption.table(removes, stays, impacts),
     }
 
 
 def _wait(api: Api, losses: t.Mapping[str, Loss]) -> None:
     """Wait until no pod uses a device of these nodes."""
     if losses:
-        queries, judge = drain.pod_queries(losses), removal_ends.idle(losses)
+        queries, judge = drain.pod_queries(losses), disruption.idle(losses)
         api.wait(queries, judge, "pods with GPUs end", on_timeout_code="NODE-BUSY")
 
 

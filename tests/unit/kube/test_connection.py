@@ -87,14 +87,14 @@ END: t.Final = datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 def test_an_expired_certificate_is_the_reason_of_a_401() -> None:
     answers = [status(401, "Unauthorized", "Unauthorized") for _time in range(2)]
-    found = failure(answers, ends=("The client certificate", END))
+    found = failure(answers, expiry=("The client certificate", END))
     assert found.code == "CRED-UNAUTHORIZED"
     assert "The client certificate expired at 2020-01-02 03:04:05 UTC" in found.message
 
 
 def test_an_expired_certificate_is_the_reason_of_a_refused_handshake() -> None:
     alert = urllib3.exceptions.SSLError("[SSL: SSLV3_ALERT_CERTIFICATE_EXPIRED] alert certificate expired")
-    assert "expired at 2020" in failure([alert], ends=("The client certificate", END)).message
+    assert "expired at 2020" in failure([alert], expiry=("The client certificate", END)).message
 
 
 def test_no_thread_sets_protocols_that_another_connection_reads() -> None:

@@ -159,7 +159,7 @@ def test_a_token_is_revoked_when_the_task_is_ended(monkeypatch: pytest.MonkeyPat
 
 def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
-    connection = Connection("https://a", FakeServer(), True, list, ends=("The token", end))
+    connection = Connection("https://a", FakeServer(), True, list, expiry=("The token", end))
     monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
     for seconds, warned in ((30, False), (90, True)):
         result = module.execute(

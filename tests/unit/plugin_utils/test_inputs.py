@@ -108,8 +108,10 @@ def test_a_misspelt_extra_variable_is_refused_and_one_of_the_inventory_warned_of
     assert raised.value.remedy == f"Write {near}."
     assert name in raised.value.message
     check({}, **{name: "x"})
-    assert _inputs.remarks({name: "x"}, {}) == [f"No playbook and no role reads {name}: did you mean {near}?"]
-    assert _inputs.remarks({name: "x"}, {name: "x"}) == []
+    assert _inputs.warnings({name: "x"}, {}) == [
+        f"No playbook and no role reads {name}: did you mean {near}?"
+    ]
+    assert _inputs.warnings({name: "x"}, {name: "x"}) == []
 
 
 def test_an_extra_variable_of_the_users_own_is_let_through() -> None:

@@ -85,13 +85,13 @@ def refusal(
     impacts: t.Sequence[Impact], pods: t.Iterable[KubeObject], rules: Rules, what: str
 ) -> AcceleratorError | None:
     """Return the failure that names pods which may not end, or None. pods: those on nodes to drain."""
-    ends = [pod for pod, _impact in _each(impacts)]
-    if ends and rules.on_busy == "fail":
-        shown = [f"{ending.object_name} on {ending.node}" for ending in ends[:_SHOWN]]
-        spaces = {ending.namespace for ending in ends}
+    endings = [pod for pod, _impact in _each(impacts)]
+    if endings and rules.on_busy == "fail":
+        shown = [f"{ending.object_name} on {ending.node}" for ending in endings[:_SHOWN]]
+        spaces = {ending.namespace for ending in endings}
         message = (
-            f"{what} would end {number_of(len(ends), 'pod')} with GPUs of "
-            f"{number_of(len(spaces), 'namespace')}: {', '.join(shown)}{', …' if ends[_SHOWN:] else ''}. "
+            f"{what} would end {number_of(len(endings), 'pod')} with GPUs of "
+            f"{number_of(len(spaces), 'namespace')}: {', '.join(shown)}{', …' if endings[_SHOWN:] else ''}. "
             "Nothing was changed."
         )
         return AcceleratorError("NODE-BUSY", message, _REMEDIES["NODE-BUSY"])
