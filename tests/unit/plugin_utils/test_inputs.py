@@ -49,6 +49,13 @@ def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: st
         assert raised.value.remedy
 
 
+def test_a_wrong_key_of_a_variable_is_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"driver_files.repo_confg \(did you mean repo_config\?\) is no option"
+    ):
+        check({}, gpu_operator_driver_files={"repo_confg": {}})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
