@@ -84,18 +84,13 @@ def check_limits(
         if number is None:
             continue
         if number < 0:
-            raise InputError(
-                "QUEUE-COHORT", f"{path}.{key} is {number}; it must be 0 or more.", "Set it to 0."
-            )
+            raise InputError("QUEUE-COHORT", path=f"{path}.{key}", number=number, wanted="0 or more")
         if not cohort:
-            queue = path.partition(".")[0]
-            message = f"{path}.{key}: the queue is in no cohort, so there is nobody to {key} from or to."
-            remedy = f"Set {queue}.cohort, or remove {path}.{key}."
-            raise InputError("QUEUE-COHORT", message, remedy)
+            raise InputError("QUEUE-NO-COHORT", path=f"{path}.{key}", queue=path.partition(".")[0])
     least = min((int(given[device]) for device in devices), default=0)
     if lend is not None and lend > least:
-        message = f"{path}.lend is {lend}, and the queue has only {least} of a device."
-        raise InputError("QUEUE-COHORT", message, f"Set it to at most {least}.")
+        wanted = f"at most {least}, the queue's number of a device"
+        raise InputError("QUEUE-COHORT", path=f"{path}.lend", number=lend, wanted=wanted)
 
 
 def _listed(devices: t.Iterable[str]) -> str:

@@ -213,11 +213,9 @@ def _queue(
         raise InputError("QUEUE-FLAVOR", message, f"Give pool {twice} one entry in {path}.pools.")
     preemption = raw["preemption"] or NO_PREEMPTION
     if preemption["borrowing"] != "Never" and preemption["reclaim"] == "Never":
-        message = f"{path}.preemption.borrowing: a queue that never reclaims may not end Jobs to borrow."
-        raise InputError("QUEUE-COHORT", message, f"Set {path}.preemption.reclaim: LowerPriority.")
+        raise InputError("QUEUE-RECLAIM", path=f"{path}.preemption")
     if preemption["reclaim"] != "Never" and not raw["cohort"]:
-        message = f"{path}.preemption.reclaim: the queue is in no cohort, so nobody borrows from it."
-        raise InputError("QUEUE-COHORT", message, f"Set {path}.cohort, or remove {path}.preemption.reclaim.")
+        raise InputError("QUEUE-NO-COHORT", path=f"{path}.preemption.reclaim", queue=path)
     shares = tuple(
         _share(f"{path}.pools[{index}]", part, raw, known, queues) for index, part in enumerate(raw["pools"])
     )

@@ -89,14 +89,13 @@ def borrowing_from_itself(
         for share in queue.shares:
             is_borrowing = queue.cohort and share.borrow and queue.cohort not in cohorts
             if is_borrowing and not _lenders(queue, share, queues, others):
-                message = (
-                    f"{share.path}.borrow: no other queue of cohort {queue.cohort} has GPUs of pool "
-                    f"{share.pool.name}, so {queue.name} would borrow from itself. {UNCHANGED}"
+                raise InputError(
+                    "QUEUE-NO-LENDER",
+                    path=f"{share.path}.borrow",
+                    cohort=queue.cohort,
+                    pool=share.pool.name,
+                    queue=queue.name,
                 )
-                remedy = (
-                    f"Remove {share.path}.borrow, or give another queue of the cohort a part of the pool."
-                )
-                raise InputError("QUEUE-COHORT", message, remedy)
 
 
 def _lenders(

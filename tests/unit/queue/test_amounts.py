@@ -66,18 +66,23 @@ def test_wrong_amounts(given: dict[str, t.Any], start: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("borrow", "lend", "cohort", "start"),
+    ("borrow", "lend", "code", "start"),
     [
-        pytest.param(1, None, "", f"{P}.borrow: the queue is in no cohort", id="borrow without cohort"),
-        pytest.param(None, 1, "", f"{P}.lend: the queue is in no cohort", id="lend without cohort"),
-        pytest.param(-1, None, "gpus", f"{P}.borrow is -1", id="negative"),
-        pytest.param(None, 9, "gpus", f"{P}.lend is 9", id="more than it has"),
+        pytest.param(
+            1, None, "QUEUE-NO-COHORT", f"{P}.borrow: the queue is in no cohort", id="borrow without cohort"
+        ),
+        pytest.param(
+            None, 1, "QUEUE-NO-COHORT", f"{P}.lend: the queue is in no cohort", id="lend without cohort"
+        ),
+        pytest.param(-1, None, "QUEUE-COHORT", f"{P}.borrow is -1", id="negative"),
+        pytest.param(None, 9, "QUEUE-COHORT", f"{P}.lend is 9", id="more than it has"),
     ],
 )
-def test_wrong_limits(borrow: int | None, lend: int | None, cohort: str, start: str) -> None:
+def test_wrong_limits(borrow: int | None, lend: int | None, code: str, start: str) -> None:
+    cohort = "" if code == "QUEUE-NO-COHORT" else "gpus"
     with pytest.raises(InputError) as caught:
         amounts.check_limits(P, borrow, lend, cohort, {GPU: "8"}, {GPU: 8})
-    assert caught.value.code == "QUEUE-COHORT"
+    assert caught.value.code == code
     assert caught.value.message.startswith(start)
 
 

@@ -43,14 +43,14 @@ MIXED: t.Final = {"nvidia.com/mig-1g.5gb": 7, "nvidia.com/mig-3g.20gb": 1}
         ),
         pytest.param(
             queue(preemption={"within_queue": "Never", "reclaim": "Any", "borrowing": "Never"}),
-            "QUEUE-COHORT",
+            "QUEUE-NO-COHORT",
             f"{Q}.preemption.reclaim",
             id="reclaims, and is in no cohort",
         ),
         pytest.param(queue(namespaces=["A"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[0]", id="bad namespace"),
         pytest.param(
             queue(preemption={"within_queue": "Never", "reclaim": "Never", "borrowing": "LowerPriority"}),
-            "QUEUE-COHORT",
+            "QUEUE-RECLAIM",
             f"{Q}.preemption.borrowing",
             id="preempts to borrow, and never reclaims",
         ),

@@ -23,9 +23,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-COHORT",
-        "A queue borrows or lends without a cohort, borrows where only it has GPUs, or lends more than it "
-        "has.",
-        "Correct `cohort`, `borrow` or `lend` of the queue, as the message says.",
+        "{path} is {number}, and must be {wanted}.",
+        "Set `{path}` to {wanted}, or remove it.",
     ),
     Code(
         "QUEUE-FLAVOR",
@@ -67,10 +66,21 @@ CODES: t.Final = (
         "'name=openshift-cert-manager-operator namespace=cert-manager-operator source=redhat-operators'`.",
     ),
     Code(
+        "QUEUE-NO-COHORT",
+        "{path}: the queue is in no cohort, so nobody borrows from it or lends to it.",
+        "Set `cohort` of {queue}, or remove {path}.",
+    ),
+    Code(
         "QUEUE-NO-KUEUE",
         "The cluster does not serve Kueue ({group}), so there are no queues. Nothing was changed.",
         "Set `gpu_policy_queue_operator: true`, which installs the Red Hat build of Kueue, or remove "
         "`gpu_queues` (module option `queues`).",
+    ),
+    Code(
+        "QUEUE-NO-LENDER",
+        "{path}: no other queue of cohort {cohort} has GPUs of pool {pool}, so {queue} would borrow from "
+        "itself. Nothing was changed.",
+        "Remove {path}, or give another queue of the cohort a part of the pool in its `pools`.",
     ),
     Code(
         "QUEUE-NO-TOPOLOGY",
@@ -93,6 +103,11 @@ CODES: t.Final = (
         "The part of a pool that a queue gets is missing, is no quantity, or names a resource that the pool "
         "does not offer.",
         "Set `gpus` or `resources` of the pool in the queue, as the message says.",
+    ),
+    Code(
+        "QUEUE-RECLAIM",
+        "{path}.borrowing: a queue that never reclaims may not end Jobs to borrow.",
+        "Set `reclaim: LowerPriority` in {path}.",
     ),
     Code(
         "QUEUE-TOPOLOGY",
