@@ -51,10 +51,6 @@ def refused(username: str, text: str, status: int = 0) -> Exception:
     return CredentialsError("CRED-NO-PASSWORD", username=username, answer=text)
 
 
-def untrusted(problem: object) -> CredentialsError:
-    return CredentialsError("API-TLS-INGRESS", server="OpenShift's OAuth server", answer=problem)
-
-
 def object_name(token: str) -> str:
     """Return the name of the token's object in the API: a hash, which may appear in paths and logs."""
     digest = hashlib.sha256(token.removeprefix(_PREFIX).encode()).digest()

@@ -134,7 +134,8 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
         text = f"{getattr(exc, 'msg', exc)} {url}: HTTP {status} ({facts['req_reason']})."
         raise credentials_login.refused(wanted["username"], text, int(status)) from exc
     except requests.exceptions.SSLError as exc:
-        raise credentials_login.untrusted(exc) from exc
+        server = "OpenShift's OAuth server"
+        raise CredentialsError("API-TLS-INGRESS", server=server, answer=exc) from exc
     except (ValueError, KeyError) as exc:
         raise credentials_login.refused(wanted["username"], f"{type(exc).__name__}: {exc}") from exc
     return str(login.token["access_token"])

@@ -113,14 +113,6 @@ def proxy_problem(exc: BaseException) -> str:
     return match[1].strip() if match and is_final else ""
 
 
-def no_way(host: str, proxy: str, problem: str) -> ApiError:
-    return ApiError("API-PROXY", proxy=proxy, host=host, problem=problem)
-
-
-def untrusted(host: str, exc: BaseException) -> ApiError:
-    return ApiError("API-TLS", host=host, answer=exc)
-
-
 def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
     if webhook := refusals.silent_webhook(problem):

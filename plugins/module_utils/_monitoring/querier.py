@@ -82,7 +82,7 @@ class Querier:
             answer_text = body.get("error") or f"HTTP {answer.status}, {answer.kind or 'no content type'}"
             raise _refused(self.host, str(answer_text), given["query"])
         if answer.status != 200:
-            raise _silent(self.host, f"HTTP {answer.status}")
+            raise AcceleratorError("MON-API", host=self.host, problem=f"HTTP {answer.status}")
         for text in body.get("warnings") or ():
             self._api.warn(f"The monitoring API may not have asked every Prometheus: {text}")
         return list(body["data"]["result"])
@@ -108,7 +108,7 @@ class Querier:
             if pause is None or self._api.deadline.passed:
                 break
             self._api.deadline.sleep(pause)
-        raise _silent(self.host, problem)
+        raise AcceleratorError("MON-API", host=self.host, problem=problem)
 
     def _once(self, target: str) -> Answer:
         seconds = max(1.0, min(_READ, self._api.deadline.remaining()))
@@ -183,10 +183,6 @@ def _is_final(answer: Answer) -> bool:
     """Return whether the querier itself says what is wrong with the query, or that it took too long."""
     kind = answer.body.get("errorType") if isinstance(answer.body, dict) else None
     return kind in ("bad_data", "execution", "timeout", "canceled")
-
-
-def _silent(host: str, problem: str) -> AcceleratorError:
-    return AcceleratorError("MON-API", host=host, problem=problem)
 
 
 def _untrusted(host: str, problem: object) -> AcceleratorError:

@@ -92,16 +92,6 @@ def degraded(live: KubeObject) -> str:
     return f"Kueue {kueue.CLUSTER} is degraded ({found.get('reason')}): {found.get('message')}"
 
 
-def no_cert_manager() -> AcceleratorError:
-    """Return the error for a cluster on which the operator makes no Kueue."""
-    return AcceleratorError("QUEUE-NO-CERT-MANAGER", version=CERTIFICATES[0])
-
-
-def second(namespaces: t.Sequence[str]) -> AcceleratorError:
-    """Return the error for a cluster with another Kueue: both would write the same CRDs and webhooks."""
-    return AcceleratorError("QUEUE-TWO-KUEUES", namespaces=", ".join(namespaces), deployment=CONTROLLER)
-
-
 def not_served(namespace: str) -> AcceleratorError:
     """Return the error for a Kueue that is to be there, and whose kinds the cluster does not serve."""
     why = f"the cluster does not serve its kinds ({kueue.GROUP}) yet"

@@ -19,16 +19,6 @@ _TAKE: t.Final = "set gpu_policy_adopt: take (module option adopt)"
 UNCHANGED: t.Final = "Nothing was changed."
 
 
-def no_kueue() -> AcceleratorError:
-    """Return the error for a cluster without Kueue."""
-    return AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
-
-
-def no_topology() -> AcceleratorError:
-    """Return the error for a Kueue that serves no Topology."""
-    return AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
-
-
 def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
     """Raise AcceleratorError for what Kueue lets nobody change: a Topology, and a flavor that has one."""
     now, spec = (live or {}).get("spec") or {}, wanted["spec"]

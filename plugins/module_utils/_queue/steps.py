@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import kueue
+from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import PURPOSE, TEAM, owned
 from .._core.readiness import Grace
@@ -62,10 +63,10 @@ def _queues(
 ) -> Result:
     served = kinds(api)
     if served is None and found is None:
-        raise refusals.no_kueue()
+        raise AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
     now = served or expected()
     if levels and not now.topology:
-        raise refusals.no_topology()
+        raise AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
     seen = _look(api, now, wanted, levels, found is not None)
     missing = _check(api, params, now, seen, wanted)
     result: Result = {}
@@ -87,7 +88,7 @@ def _coming(api: Api, namespace: str, levels: t.Sequence[str]) -> Kinds:
     if served is None:
         raise instance.not_served(namespace)
     if levels and not served.topology:
-        raise refusals.no_topology()
+        raise AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
     return served
 
 
@@ -133,10 +134,10 @@ def _missing(params: GpuQueueParams, seen: _Seen, wanted: t.Sequence[Queue]) -> 
     missing = [namespace for namespace in spaces if namespace not in existing]
     for namespace in missing:
         if not params["create_namespace"]:
-            raise resource_quota.no_namespace(namespace)
+            raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
         near = () if params["namespaces"] else existing
         if why := quota_options.refused_namespace(namespace, params["namespaces"], near):
-            raise quota_options.not_created(namespace, why)
+            raise AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=namespace, why=why)
     return missing
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import quantity
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import InputError
 from .._core.objects import KubeObject, name
 from .._core.readiness import Readiness, ready
 from .._core.syntax import name_fault, value_fault
@@ -86,16 +86,6 @@ def _wanted(path: str, quota: ClusterQuotaParams) -> Wanted:
 
 def _refused(path: str, why: str, remedy: str) -> InputError:
     return InputError("QUOTA-CLUSTER", f"{path}: {why}.", remedy)
-
-
-def not_served() -> AcceleratorError:
-    """Return the error for a cluster that does not know the kind."""
-    return AcceleratorError("QUOTA-NOT-SERVED", version=API_VERSION)
-
-
-def foreign(live: KubeObject) -> AcceleratorError:
-    """Return the error for a quota of that name that this collection did not create."""
-    return AcceleratorError("QUOTA-FOREIGN", quota=name(live))
 
 
 def build(quota: Wanted) -> KubeObject:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import KindNotServedError
+from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned
 from .._kube.client import Api, Query
@@ -29,10 +29,10 @@ def look(api: Api, params: GpuQuotaParams, wanted: t.Sequence[Wanted]) -> Live:
     try:
         live = {name(quota): quota for quota in api.list(KIND)}
     except KindNotServedError:
-        raise cluster_quota.not_served() from None
+        raise AcceleratorError("QUOTA-NOT-SERVED", version=cluster_quota.API_VERSION) from None
     for quota in wanted:
         if quota.name in live and not owned(live[quota.name]) and params["adopt"] == "report":
-            raise cluster_quota.foreign(live[quota.name])
+            raise AcceleratorError("QUOTA-FOREIGN", quota=quota.name)
     return live
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import namespaces
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import InputError
 from .._frame.argspec import StateParams
 from . import cluster_quota, keys, limit_range, resource_quota, scopes
 
@@ -149,8 +149,3 @@ def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.It
         return "" if name in allowed else "it is not in the list of namespaces that may be created"
     near = namespaces.near(name, existing)
     return f"its name is near to the existing namespace {near}" if near else ""
-
-
-def not_created(name: str, why: str) -> AcceleratorError:
-    """Return the error for a namespace that is perhaps a typing error."""
-    return AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=name, why=why)

@@ -113,11 +113,6 @@ def overused(object_name: str, limits: Limits, used: Limits) -> list[str]:
     ]
 
 
-def no_namespace(namespace: str) -> AcceleratorError:
-    """Return the error for a namespace that does not exist."""
-    return AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
-
-
 def holders(
     limits: t.Iterable[str], pods: t.Iterable[KubeObject], classes: t.Collection[str] = ()
 ) -> list[dict[str, t.Any]]:

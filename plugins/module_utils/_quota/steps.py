@@ -104,13 +104,13 @@ def create_namespaces(api: Api, params: GpuQuotaParams, wanted: t.Iterable[Wante
     unsure = dict.fromkeys(quota.namespace for quota in wanted if not live[quota.namespace])
     missing = [name for name in unsure if api.get(NAMESPACE, name) is None]
     if missing and not params["create_namespace"]:
-        raise resource_quota.no_namespace(missing[0])
+        raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=missing[0])
     existing: list[str] = []
     if missing and not params["namespaces"]:
         existing = [namespace["metadata"]["name"] for namespace in api.list(NAMESPACE, metadata_only=True)]
     for name in missing:
         if why := options.refused_namespace(name, params["namespaces"], existing):
-            raise options.not_created(name, why)
+            raise AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=name, why=why)
     for name in missing:
         metadata = {"name": name, "labels": {PURPOSE: TEAM}}
         # Without the label of ownership: what the team puts into it is never ours to delete.
