@@ -61,22 +61,22 @@ class Problems:
     def at(self, path: str) -> bool:
         """Return True if there is a problem at or below this path."""
         path = path.lstrip(".")
-        return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in self.found)
+        return any(item.path == path or item.path.startswith((f"{path}.", f"{path}[")) for item in self.found)
 
     def raise_if_any(self) -> None:
         """Raise InputError with the only problem, or with all problems under the code POOL-INVALID."""
         if not self.found:
             return
         first = self.found[0]
-        facts: dict[str, t.Any] = {"problems": [vars(one) for one in self.found]}
+        facts: dict[str, t.Any] = {"problems": [vars(problem) for problem in self.found]}
         if len(self.found) == 1:
             raise InputError(first.code, f"{first.path}: {first.message}", first.remedy, facts=facts)
         raise InputError(
             "POOL-INVALID",
             f"{len(self.found)} problems. "
-            + " ".join(f"({number}) {one.line}" for number, one in enumerate(self.found, 1)),
-            " ".join(f"({number}) {one.remedy}" for number, one in enumerate(self.found, 1)),
-            evidence=[one.line for one in self.found],
+            + " ".join(f"({number}) {problem.line}" for number, problem in enumerate(self.found, 1)),
+            " ".join(f"({number}) {problem.remedy}" for number, problem in enumerate(self.found, 1)),
+            evidence=[problem.line for problem in self.found],
             facts=facts,
         )
 
@@ -118,13 +118,9 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
     for key in value:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, n=1)
-            remedy = f"Did you mean {near[0]}? " if near else ""
-            problems.add(
-                "POOL-UNKNOWN-KEY",
-                f"{path}.{key}",
-                f"{key} is not an option here.",
-                f"{remedy}Allowed keys: {', '.join(sorted(fields))}.",
-            )
+            did = f"Did you mean {near[0]}? " if near else ""
+            keys = ", ".join(sorted(fields))
+            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", key=key, also=did, keys=keys)
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:

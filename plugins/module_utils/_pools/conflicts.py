@@ -192,8 +192,7 @@ def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
             problems.add(
                 "QUOTA-NAMESPACE",
                 f"{path}[{position}].namespace",
-                f"namespace {namespace} belongs to the platform: a quota there can stop its pods.",
-                "Set the namespace of a team.",
+                namespace=namespace,
             )
 
 

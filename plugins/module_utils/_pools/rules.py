@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import driver_branches, driver_modules
-from .._catalogue.device_quota import counted_by
+from .._catalogue.device_quota import NOT_ENFORCED, counted_by
 from .._core.input import Problems
 from .._core.syntax import resource_fault
 from .._platforms.registry import BY_KEY
@@ -249,21 +249,12 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
             bare = key.removeprefix("requests.").removeprefix("limits.")
             fault = resource_fault(bare) if "/" in key and not key.startswith("count/") else ""
             if fault:
-                problems.add("QUOTA-KEY", f"{where}.hard.{key}", f"{bare!r} {fault}.", "Correct the name.")
+                why, known = f"{bare!r} {fault}", "requests.nvidia.com/gpu"
+                problems.add("QUOTA-KEY", f"{where}.hard.{key}", name=key, why=why, known=known)
             elif "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
-                problems.add(
-                    "QUOTA-KEY",
-                    f"{where}.hard.{key}",
-                    "is accepted by the API and never enforced: quotas count extended resources only under "
-                    "requests.*",
-                    f"Write requests.{key.removeprefix('limits.')}.",
-                )
+                known = f"requests.{key.removeprefix('limits.')}"
+                problems.add("QUOTA-KEY", f"{where}.hard.{key}", name=key, why=NOT_ENFORCED, known=known)
         for key in sorted({*(quota.get("limit_range") or {})} - {"cpu", "memory"}):
-            problems.add(
-                "QUOTA-LIMIT-RANGE",
-                f"{where}.limit_range.{key}",
-                "is no default request: only cpu and memory are.",
-                "Write limit_range: {cpu: 500m, memory: 2Gi}.",
-            )
+            problems.add("QUOTA-LIMIT-RANGE", f"{where}.limit_range.{key}", why="this is neither")
         if has_names and "gpus" in quota:
             problems.add("POOL-QUOTA-RENAMED", f"{where}.gpus")

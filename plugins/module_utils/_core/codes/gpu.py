@@ -736,10 +736,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-UPG-KEPT",
-        "The GPU operator's upgrade controller cannot delete pods with GPUs, so it would delete none on "
-        "their nodes and leave these cordoned at upgrade-failed. It deletes no static pods and none of "
-        "DaemonSets, and pods with an emptyDir or without a controller only if "
-        "`upgradePolicy.podDeletion` says so.",
+        "The GPU operator's upgrade controller cannot delete {number} with GPUs: {pods}. So it would delete "
+        "no pod there, and leave {nodes} cordoned at upgrade-failed. {so_far}",
         "Keep the DaemonSet off the nodes by a nodeSelector, or move the static pod's file away: both end "
         "the pods. For the others save what they hold, and allow the deletion in "
         "`gpu_operator_spec: {driver: {upgradePolicy: {podDeletion: {force: true, deleteEmptyDir: true}}}}`.",

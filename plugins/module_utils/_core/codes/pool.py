@@ -205,8 +205,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-UNKNOWN-KEY",
-        "An option does not exist. The message offers the nearest name.",
-        "Correct the key that the message names in `gpu_pools`.",
+        "{path}: {key} is not an option here.",
+        "{also}Allowed keys: {keys}. docs/pools.md describes those of `gpu_pools`.",
     ),
     Code(
         "POOL-VALUE",
