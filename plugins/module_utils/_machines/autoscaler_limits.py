@@ -144,15 +144,12 @@ def check(live: KubeObject, patch: KubeObject) -> None:
     """Raise AcceleratorError if another manager keeps limits that the patch would raise."""
     if "spec" not in patch or not limits_manager(live):
         return
-    wanted = ", ".join(
+    limits = ", ".join(
         f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
         for one in patch["spec"]["resourceLimits"]["gpus"] or []
     )
     raise AcceleratorError(
-        "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} are too low for the pools, and "
-        f"{limits_manager(live)} manages them and would undo a change.",
-        f"Set spec.resourceLimits.gpus to [{wanted}] where {limits_manager(live)} reads it.",
+        "MACH-AUTOSCALER-LIMITS", name=CLUSTER_AUTOSCALER, manager=limits_manager(live), limits=limits
     )
 
 

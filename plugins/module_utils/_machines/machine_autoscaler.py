@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, owned, pool_label, pool_of
 from .._core.readiness import Readiness, pending, ready, worst
@@ -20,7 +20,6 @@ MIN_SIZE, MAX_SIZE = (
     f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
 )
 DEPLOYMENT: t.Final = "cluster-autoscaler-default"
-_REMEDY: t.Final = "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`."
 
 
 def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
@@ -93,10 +92,9 @@ def check(sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
         if target_of(one) in names and not owned(one):
             raise AcceleratorError(
                 "MACH-AUTOSCALER-FOREIGN",
-                f"The MachineAutoscaler {name_of(one)} scales the machine set {target_of(one)}, and this "
-                "collection did not make it.",
-                f"Run `oc delete machineautoscaler {name_of(one)} -n {one['metadata']['namespace']}`, or set "
-                "replicas instead of autoscale in the pool.",
+                name=name_of(one),
+                machine_set=target_of(one),
+                namespace=one["metadata"]["namespace"],
             )
 
 
@@ -122,18 +120,20 @@ class Judge:
     def _operator(self, name: str, annotations: t.Mapping[str, str]) -> Readiness:
         if self._bounds[name].items() <= annotations.items():
             return ready()
-        text = f"machine set {name} does not have the bounds of its MachineAutoscaler yet"
-        return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=_REMEDY, details=(text,))
+        text = text_of(
+            "MACH-AUTOSCALER", done=f"given machine set {name} the bounds of its MachineAutoscaler"
+        )
+        return pending("NoBounds", **text._asdict(), details=(text.message,))
 
 
 def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
     if any(conditions.is_true(one, "Available") for one in deployments):
         return ready()
-    text, remedy = f"the deployment {DEPLOYMENT} does not exist yet", _REMEDY
     if deployments:
-        text = f"the deployment {DEPLOYMENT} is not available yet"
-        remedy = f"Run `oc describe deployment {DEPLOYMENT} -n openshift-machine-api`."
-    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+        text = text_of("MACH-AUTOSCALER-DOWN", deployment=DEPLOYMENT)
+    else:
+        text = text_of("MACH-AUTOSCALER", done=f"made the deployment {DEPLOYMENT}")
+    return pending("NoAutoscaler", **text._asdict(), details=(text.message,))
 
 
 def summarize(wanted: KubeObject) -> KubeObject:

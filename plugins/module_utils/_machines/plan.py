@@ -117,7 +117,7 @@ def plan(
         wanted[name]["metadata"]["annotations"] |= _annotations(platform, pool, share, record)
         if name in existing:
             manifests[name], remark = _change(existing[name], wanted[name], params)
-        remarks += [text for text in (source.remark, remark) if text]
+        remarks += [text for text in (source.warning, remark) if text]
     return MachinePlan(
         pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
     )
@@ -236,10 +236,6 @@ def too_many(
 def platform_of(infrastructure: Infrastructure) -> Platform:
     """Return the platform. Raise MachineError if its Machine API makes no machines."""
     if infrastructure.obstacle:
-        raise MachineError("MACH-NO-API", infrastructure.refusal, infrastructure.instead)
+        raise MachineError("MACH-NO-API", remedy=infrastructure.instead, why=infrastructure.obstacle)
     platform = platforms.PLATFORMS.get(infrastructure.platform, platforms.OTHER)
     return platforms.on(platform, infrastructure.failure_domains)
-
-
-def no_machine_api(why: str, instead: str) -> MachineError:
-    return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)

@@ -8,7 +8,7 @@ import collections
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready, worst
 from .._nodes import formatting as node_formatting, node as node_facts
@@ -225,23 +225,16 @@ class Absent:
         if held and not machines and not nodes:
             return _stuck(held, tuple(lines))
         counts = machine_facts.counted(len(machines)), machine_facts.counted(len(nodes), "node")
-        message = f"not deleted yet: {', '.join(counts)}"
-        remedy = "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain."
-        return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
+        text = text_of("MACH-DELETE-TIMEOUT", left=", ".join(counts))
+        return pending("Deleting", **text._asdict(), details=tuple(lines))
 
 
 def _stuck(held: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
     """Return the verdict on machine sets without Machines that finalizers keep."""
     names = ", ".join(f"{machine_set.name_of(one)}{machine_set.held_by(one)}" for one in held)
     first = held[0]["metadata"]
-    return pending(
-        "Held",
-        f"all machines are gone, but finalizers keep machine sets: {names}",
-        code="MACH-DELETE-TIMEOUT",
-        remedy=f"Run `oc get machineset {first['name']} -n {first['namespace']} -o yaml`, and see whether "
-        "the controller of its finalizers runs.",
-        details=lines,
-    )
+    text = text_of("MACH-SET-HELD", sets=names, name=first["name"], namespace=first["namespace"])
+    return pending("Held", **text._asdict(), details=lines)
 
 
 @dataclass

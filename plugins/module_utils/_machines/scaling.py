@@ -138,7 +138,4 @@ def changed_meanwhile(read: KubeObject, live: KubeObject) -> str:
     scaling = scaled_by(live)
     if scaling is None or replicas_of(read) == replicas_of(live):
         return ""
-    return (
-        f"Somebody scaled machine set {name_of(live)} from {replicas_of(read)} to {replicas_of(live)} with "
-        f"{scaling.shown}, while this task worked."
-    )
+    return f"machine set {name_of(live)} from {replicas_of(read)} to {replicas_of(live)} with {scaling.shown}"

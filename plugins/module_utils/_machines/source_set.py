@@ -21,10 +21,10 @@ _WINDOWS_DATA: t.Final = "windows-user-data"
 
 
 class Source(t.NamedTuple):
-    """The machine set to copy from. remark: which sets of the zone were not taken, and why; or ""."""
+    """The machine set to copy from. warning: which sets of the zone were not taken, and why; or ""."""
 
     machine_set: KubeObject
-    remark: str
+    warning: str
 
 
 def find(
@@ -49,7 +49,10 @@ def find(
     _check_named(sets, platform, zone, named, zones, fitting)
     if not fitting:
         lines = [f"{machine_set.name_of(one)} {why}" for one in here if (why := unfit(one))]
-        raise _nothing(f"There is no worker machine set {_where(zone)} to copy from.", sets, platform, lines)
+        also = f" Not taken: {'; '.join(lines)}." if lines else ""
+        found, evidence = _workers(sets, platform)
+        where = _where(zone)
+        raise MachineError("MACH-NO-REFERENCE", evidence=evidence, where=where, zones=found, also=also)
     best = next((one for one in fitting if machine_set.arch_of(one) in ("", arch)), fitting[0])
     others = [
         f"{machine_set.name_of(one)} {why}"
@@ -123,33 +126,24 @@ def _check_named(
         return
     name = next((one for one in named if one not in found), next(iter(named)))
     why = f"is {_where(found[name])}" if name in found else "does not exist"
-    trouble = _nothing(
-        f"The source, machine set {name}, {why}; the pool needs one {_where(zone)}.", sets, platform
+    names = ", ".join(map(machine_set.name_of, fitting))
+    others, evidence = _workers(sets, platform)
+    raise MachineError(
+        "MACH-SOURCE",
+        evidence=evidence,
+        name=name,
+        why=why,
+        where=_where(zone),
+        fitting=names or f"there is none, but in {others}",
     )
-    if fitting:
-        names = ", ".join(map(machine_set.name_of, fitting))
-        trouble.remedy = f"Remove source_machine_set, or set it to a machine set of the zone: {names}."
-    raise trouble
 
 
 def _where(zone: str) -> str:
     return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
 
 
-def _nothing(
-    message: str, sets: t.Iterable[KubeObject], platform: Platform, lines: t.Sequence[str] = ()
-) -> MachineError:
-    workers = [one for one in sets if not unfit(one)]
-    zones = sorted({zone_of(platform, one) for one in workers} - {""})
-    why = f" Not taken: {'; '.join(lines)}." if lines else ""
-    return MachineError(
-        "MACH-NO-REFERENCE",
-        message + why,
-        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
-        if zones
-        else "Make a worker machine set first (it may have 0 replicas).",
-        evidence=[
-            f"worker machine set {machine_set.name_of(one)}: zone {zone_of(platform, one) or 'unknown'}"
-            for one in workers
-        ],
-    )
+def _workers(sets: t.Iterable[KubeObject], platform: Platform) -> tuple[str, list[str]]:
+    """Return the zones that have a worker machine set to copy, and a line for each of these sets."""
+    found = {machine_set.name_of(one): zone_of(platform, one) for one in sets if not unfit(one)}
+    lines = [f"worker machine set {name}: zone {zone or 'unknown'}" for name, zone in found.items()]
+    return ", ".join(sorted({*found.values()} - {""})) or "no zone", lines

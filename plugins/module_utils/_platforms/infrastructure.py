@@ -69,13 +69,6 @@ class Infrastructure:
         return ""
 
     @property
-    def refusal(self) -> str:
-        """Return the sentence that this cluster makes no nodes, and why. Only with an `obstacle`."""
-        denied = self.managed and self.topology != "External"
-        what = "lets no customer use its Machine API" if denied else "has no Machine API to make nodes with"
-        return f"This cluster {what}: {self.obstacle}."
-
-    @property
     def instead(self) -> str:
         """Return how a user adds GPU nodes without the Machine API."""
         if self.topology == "External":

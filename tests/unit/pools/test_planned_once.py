@@ -103,7 +103,9 @@ def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_
     with pytest.raises(AcceleratorError) as caught:
         steps.plan(engine.api_on(server), t.cast(steps.GpuPlanParams, params))
     assert caught.value.code == "MACH-NO-API"
-    assert caught.value.message.startswith("This cluster lets no customer use its Machine API: Red Hat ")
+    assert caught.value.message.startswith(
+        "This cluster has no Machine API that this collection may use: Red Hat "
+    )
     assert caught.value.remedy.startswith("Run `rosa create machinepool --cluster NAME --name t4 ")
 
 

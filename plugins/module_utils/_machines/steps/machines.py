@@ -26,9 +26,9 @@ from .. import (
     removal,
     scaling,
 )
-from ..machine import node_name
+from ..machine import MachineError, node_name
 from ..machine_set import name_of
-from ..plan import no_machine_api, platform_of
+from ..plan import platform_of
 from ..pool_options import GpuMachinesetParams
 from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
 from .pool_objects import queries
@@ -113,11 +113,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
         platform_of(cluster)
         return cluster, api.list(known("MachineSet"), namespace)
     except KindNotServedError as exc:
-        raise no_machine_api(
-            exc.message.rstrip("."),
-            "Create the nodes with the provider's own tools and describe them with existing.node_selector "
-            "in the pool.",
-        ) from exc
+        raise MachineError("MACH-NO-API", why=exc.message.rstrip(".")) from exc
 
 
 def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:

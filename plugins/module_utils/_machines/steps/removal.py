@@ -151,12 +151,14 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
         try:
             drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
         except AcceleratorError as exc:
-            since = machine["metadata"]["deletionTimestamp"]
-            message = (
-                f"Machine {name(machine)} has been in deletion since {since}, and its pre-drain hook holds "
-                f"it until its node is empty. {exc.message}"
-            )
-            raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
+            raise AcceleratorError(
+                "MACH-HOOK",
+                remedy=exc.remedy,
+                evidence=exc.evidence,
+                machine=name(machine),
+                since=machine["metadata"]["deletionTimestamp"],
+                refusal=exc.message,
+            ) from exc
         pool_objects.unhook(api, params["namespace"], [machine])
 
 

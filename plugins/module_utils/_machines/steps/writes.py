@@ -137,8 +137,8 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
                 api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"])
                 or live
             )
-            if text := scaling.changed_meanwhile(read, live):
-                raise MachineError("MACH-SCALED", text, "Run again with the number that you want.") from None
+            if changes := scaling.changed_meanwhile(read, live):
+                raise MachineError("MACH-SCALED", changes=changes) from None
     return live
 
 
