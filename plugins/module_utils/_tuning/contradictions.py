@@ -101,8 +101,7 @@ def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None
         pool = cluster.named("MachineConfigPool", object_name)
         if pool and paused.is_paused(pool) and not paused.is_left(pool):
             why, remedy = paused.explain(pool)
-            text = f"MachineConfigPool {object_name} {why}, so nodes get no configuration."
-            found.add(Code("REBOOT-PAUSED", text, remedy))
+            found.add(text_of("REBOOT-PAUSED", pool=object_name, why=why)._replace(remedy=remedy))
 
 
 def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> None:

@@ -28,15 +28,14 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-DEGRADED",
-        "A node cannot take its configuration. The message has the reason of the machine-config daemon.",
-        "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the "
-        "node.",
+        "{object} is degraded in the rollout of {pool}: {answer}.",
+        "Run `{command}`.",
     ),
     Code(
         "REBOOT-DRAIN",
-        "The machine-config operator cannot drain a node: PodDisruptionBudgets keep pods, which the message "
-        "names.",
-        "Run `oc get pdb -A`, and let the application run elsewhere too.",
+        "{object} is degraded in the rollout of {pool}: {answer}.",
+        "Run `oc get pdb -A`, and let the application run elsewhere too (`oc scale`); the operator tries "
+        "again by itself.",
     ),
     Code(
         "REBOOT-FOREIGN",
@@ -75,16 +74,15 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-PAUSED",
-        "A MachineConfigPool whose nodes are to get another configuration is paused: for an update of the "
-        "cluster, or by others. The message says by whom and since when.",
+        "MachineConfigPool {pool} {why}, so its nodes do not get their configuration.",
         "Run `ansible-playbook accelerators.openshift.after_openshift_update -e @FILE` after the update that "
         "the message names; otherwise end the pause when the work of others is done. The nodes then reboot.",
     ),
     Code(
         "REBOOT-PENDING",
-        "The rollout was not over when the time ran out; it goes on.",
-        "Run `oc describe machineconfigpool NAME`, then run again; raise `wait_timeout` for machines that "
-        "boot slowly.",
+        "the rollout of MachineConfigPool {pool} goes on: {left}",
+        "Run `oc describe machineconfigpool {pool}`; raise node_tuning_wait_timeout (module option "
+        "wait_timeout) if the nodes boot slowly.",
     ),
     Code(
         "REBOOT-PROFILE",
@@ -93,8 +91,9 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-RENDER",
-        "The configuration of the pool was not rendered.",
-        "Run `oc describe machineconfigpool NAME`, and correct the object that it names.",
+        "The configuration of MachineConfigPool {pool} cannot be rendered: {answer}.",
+        "Run `oc describe machineconfigpool {pool}`, and correct the MachineConfig or KubeletConfig that it "
+        "names.",
     ),
     Code(
         "REBOOT-TWO-POOLS",
