@@ -61,9 +61,11 @@ def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceTy
         near = ", ".join(catalogue.nearest(name, cloud)) or "none is near"
         raise InputError(
             "POOL-INSTANCE-TYPE",
-            f"{name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}.",
-            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option "
+            remedy=f"Nearest: {near}. Describe a type that is newer than the catalogue with the option "
             "catalogue.",
+            path="instance_type",
+            name=name,
+            what=f"not a known GPU instance type{f' on {cloud}' if cloud else ''}",
         )
     return found
 

@@ -185,11 +185,9 @@ def _check_data_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "Set zones of the candidate, or use Premium_LRS.",
         )
     if len({disk.get("name") for disk in disks}) < len(disks):
+        remedy = "Give each disk its own name."
         problems.add(
-            "POOL-DUPLICATE",
-            f"{paths.options}.data_disks",
-            "two of the disks have the same name.",
-            "Give each disk its own name.",
+            "POOL-DUPLICATE", f"{paths.options}.data_disks", remedy=remedy, name="the name of a disk"
         )
 
 

@@ -76,29 +76,17 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         or (wanted.patch.get("hostSelector") or {})
     )
     if not chosen:
-        message = "is required on bare metal: without it a machine takes any free host, with or without GPUs."
-        problems.add(
-            "POOL-REQUIRED",
-            f"{paths.options}.host_selector",
-            message,
-            "Label the BareMetalHosts, and select the label: baremetal: {host_selector: {gpu: h100}}.",
-        )
+        also = " on bare metal: without it a machine takes any free host, with or without GPUs"
+        remedy = "Label the BareMetalHosts, and select the label: baremetal: {host_selector: {gpu: h100}}."
+        problems.add("POOL-REQUIRED", f"{paths.options}.host_selector", remedy=remedy, also=also)
     for index, one in enumerate(wanted.options.get("host_expressions") or []):
         operator, values = one.get("operator"), one.get("values") or []
         if operator in ("In", "NotIn") and not values:
-            problems.add(
-                "POOL-REQUIRED",
-                f"{paths.options}.host_expressions[{index}].values",
-                f"is required for {operator}.",
-                "Set values.",
-            )
+            where = f"{paths.options}.host_expressions[{index}].values"
+            problems.add("POOL-REQUIRED", where, also=f" for {operator}")
         elif operator in ("Exists", "DoesNotExist") and values:
-            problems.add(
-                "POOL-CONFLICT",
-                f"{paths.options}.host_expressions[{index}].values",
-                f"cannot be combined with operator {operator}.",
-                "Remove it.",
-            )
+            where = f"{paths.options}.host_expressions[{index}].values"
+            problems.add("POOL-CONFLICT", where, remedy="Remove it.", other=f"operator {operator}")
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:

@@ -130,12 +130,8 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     shielded = wanted.options.get("shielded") or {}
     if shielded.get("vtpm") is False and shielded.get("integrity_monitoring") is not False:
         where = f"{paths.options}.shielded.integrity_monitoring"
-        problems.add(
-            "POOL-CONFLICT",
-            where,
-            "integrity monitoring needs the virtual TPM, which vtpm: false turns off.",
-            "Set both to false, or neither.",
-        )
+        other = "vtpm: false, which turns off the virtual TPM that it needs"
+        problems.add("POOL-CONFLICT", where, remedy="Set both to false, or neither.", other=other)
     if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
         where = f"{paths.patch}.confidentialCompute"
         problems.add(
@@ -194,19 +190,14 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "Remove max_price.",
         )
     if is_spot and wanted.options.get("restart_policy") == "Always":
+        where, also = f"{paths.options}.restart_policy", ": Google Cloud never restarts a spot machine"
         problems.add(
-            "POOL-CONFLICT",
-            f"{paths.options}.restart_policy",
-            "Google Cloud never restarts a spot machine.",
-            "Remove it, or set Never.",
+            "POOL-CONFLICT", where, remedy="Remove it, or set Never.", other="market spot", also=also
         )
     if wanted.options.get("preemptible") and not is_spot:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{paths.options}.preemptible",
-            "chooses a kind of spot machine, but the market is not spot.",
-            "Set market: spot.",
-        )
+        where, other = f"{paths.options}.preemptible", f"market {market.get('type', 'on_demand')}"
+        also = ": it chooses a kind of spot machine"
+        problems.add("POOL-CONFLICT", where, remedy="Set market: spot.", other=other, also=also)
 
 
 def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: Problems) -> None:

@@ -157,6 +157,15 @@ def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: 
         problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
 
 
+def refuse_sockets(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    """Add a problem if the CPUs are not a multiple of cores_per_socket."""
+    cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
+    if cpus and cores and cpus % cores:
+        where, also = f"{paths.options}.cores_per_socket", f", which are not a multiple of {cores}"
+        remedy = "Set it to a divisor of cpus."
+        problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"{cpus} cpus", also=also)
+
+
 def refuse_disk(
     wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
 ) -> None:

@@ -8,7 +8,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core.input import Field, Problems
-from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets, refuse_sockets
 
 _SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
@@ -101,14 +101,7 @@ class VSphere:
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
         refuse_markets(wanted, "vSphere", paths, problems)
         refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
-        cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
-        if cpus and cores and cpus % cores:
-            problems.add(
-                "POOL-CONFLICT",
-                f"{paths.options}.cores_per_socket",
-                f"{cpus} cpus are not a multiple of {cores}.",
-                "Set it to a divisor of cpus.",
-            )
+        refuse_sockets(wanted, paths, problems)
 
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         source = known_fields(source, _SHAPE)

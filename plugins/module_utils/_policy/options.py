@@ -68,10 +68,8 @@ def read(params: GpuPartitionParams) -> list[Partition]:
     references.check(params["spare_image"], "spare_image", setting)
     problems, found = Problems(), []
     for index, one in enumerate(params["pools"]):
-        path, others = f"pools[{index}]", params["pools"][:index]
-        if one["name"] in (other["name"] for other in others):
-            message = f"{one['name']} is in the list twice."
-            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
+        path = f"pools[{index}]"
+        problems.refuse_second(params["pools"], index, path)
         if fault := value_fault(one["name"]):
             message = f"the name {one['name']!r} {fault}."
             problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
@@ -79,10 +77,9 @@ def read(params: GpuPartitionParams) -> list[Partition]:
             message = f"is {one['spare']}; it must be 0 or more."
             problems.add("POOL-VALUE", f"{path}.spare", message, "Set the number of spare devices.")
         if one["spare"] and len(one["resources"]) != 1:
-            message = "needs exactly one name in resources, which the placeholder pods request."
-            problems.add(
-                "POOL-CONFLICT", f"{path}.spare", message, "Set resources, such as [nvidia.com/gpu]."
-            )
+            other, also = f"{len(one['resources'])} names in resources", ": placeholder pods request one"
+            remedy = "Set resources, such as [nvidia.com/gpu]."
+            problems.add("POOL-CONFLICT", f"{path}.spare", remedy=remedy, other=other, also=also)
         _check_taints(one["taints"], f"{path}.taints", problems)
         found.append(_partition(one))
     problems.raise_if_any()

@@ -48,12 +48,9 @@ def check(pool: Description, path: str, problems: Problems) -> None:
     if kind == HARD and "NoSchedule" not in effects:
         _need_taint(pool, path, problems)
     if kind == SOFT and "NoSchedule" in effects:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{path}.taints",
-            "a NoSchedule taint keeps pods off the nodes, but with partition soft only priorities decide.",
-            "Remove the taint, or set partition: hard.",
-        )
+        also = ", where only priorities decide: a NoSchedule taint keeps pods off the nodes"
+        remedy = "Remove the taint, or set partition: hard."
+        problems.add("POOL-CONFLICT", f"{path}.taints", remedy=remedy, other="partition soft", also=also)
     for index, one in enumerate(pool.get("priority") or []):
         if one.get("name") == PRIORITY_CLASS and one != SPARE:
             problems.add(
@@ -70,33 +67,26 @@ def _need_taint(pool: Description, path: str, problems: Problems) -> None:
     if problems.at(f"{path}.taints"):
         return
     if "existing" in pool:
-        message = f"{_WHY_HARD}, and the collection writes no taint on existing nodes."
+        also = f": {_WHY_HARD}, and the collection writes no taint on existing nodes"
         remedy = f"Taint the nodes (oc adm taint nodes), and add {{key: {GPU}, effect: NoSchedule}} here."
     else:
-        message = f"{_WHY_HARD}, and none of the taints has the effect NoSchedule."
+        also = f": {_WHY_HARD}, and none of the taints has the effect NoSchedule"
         remedy = f"Add {{key: {GPU}, effect: NoSchedule}}, or remove taints: that is the default."
-    problems.add("POOL-REQUIRED", f"{path}.taints", message, remedy)
+    problems.add("POOL-REQUIRED", f"{path}.taints", remedy=remedy, also=also)
 
 
 def _check_spare(pool: Description, path: str, problems: Problems) -> None:
     offers = _offers(pool)
     if len({resource for offer in offers for resource in offer}) > 1:
-        problems.add(
-            "POOL-CONFLICT",
-            path,
-            "counts placeholder pods with one device each, but the pool's devices have several names.",
-            "Remove spare, or give the devices of the pool one name.",
-        )
+        other, also = "devices of several names", ": it counts placeholder pods with one device each"
+        remedy = "Remove spare, or give the devices of the pool one name."
+        problems.add("POOL-CONFLICT", path, remedy=remedy, other=other, also=also)
         return
     nodes = (pool.get("autoscale") or {}).get("max", pool.get("replicas"))
     most = max((sum(offer.values()) for offer in offers), default=0)
     if "existing" not in pool and nodes is not None and most and pool["spare"] > nodes * most:
-        problems.add(
-            "POOL-VALUE",
-            path,
-            f"is {pool['spare']}, but the pool has at most {nodes * most} devices.",
-            f"Set it to at most {nodes * most}.",
-        )
+        limit = f"the {nodes * most} devices that the pool has at most"
+        problems.add("POOL-TOO-MANY", path, value=pool["spare"], limit=limit, most=nodes * most)
 
 
 def _offers(pool: Description) -> list[t.Mapping[str, int]]:

@@ -50,16 +50,17 @@ def read(pool: KubeObject, path: str, problems: Problems) -> None:
         return
     where, given = f"{path}.health", pool["health"]
     options = _options({} if given is True else given, where, problems)
-    most, ends = options.get("max_unhealthy"), _is_block(pool)
-    if ends and most not in (None, 0):
+    most, is_block = options.get("max_unhealthy"), _is_block(pool)
+    if is_block and most not in (None, 0):
         problems.add(
             "POOL-CONFLICT",
             f"{where}.max_unhealthy",
-            "must be 0 with market capacity_block: when the block ends, every machine fails, and the "
-            "check would replace each of them again and again.",
-            "Remove it: the check then reports failed machines and replaces none.",
+            remedy="Remove it: the check then reports failed machines and replaces none.",
+            other="market capacity_block",
+            also=": when the block ends, every machine fails, and the check would replace each of them again "
+            "and again",
         )
-    pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
+    pool["health"] = {**options, "max_unhealthy": 0 if is_block else MAX_UNHEALTHY if most is None else most}
 
 
 def name(infrastructure: str, pool: str) -> str:

@@ -45,12 +45,8 @@ def _market(value: t.Any, path: str, problems: Problems) -> Description:
     if isinstance(value, str):
         return {"type": read(value, MARKET.fields["type"], path, problems)}
     if not isinstance(value, dict):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            "must be a market's name, or a mapping with its type.",
-            f"Types: {', '.join(MARKETS)}.",
-        )
+        remedy, form = f"Types: {', '.join(MARKETS)}.", "a market's name, or a mapping with its type"
+        problems.add("POOL-TYPE", path, remedy=remedy, form=form, value=repr(value))
         return {}
     return t.cast(Description, read(value, MARKET, path, problems))
 

@@ -250,12 +250,19 @@ class Pool:
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
             raise InputError(
                 "POOL-TYPE",
-                f"{path}: is not a pool as gpu_plan returns it ({type(exc).__name__}: {exc}).",
-                "Give a pool of gpu_plan's result unchanged, or describe the pool as an entry of gpu_pools.",
+                remedy="Give a pool of gpu_plan's result unchanged, or describe it as an entry of gpu_pools.",
+                path=path,
+                form="a pool as gpu_plan returns it",
+                value=f"this one ({type(exc).__name__}: {exc})",
             ) from exc
         if pool.min_replicas > pool.replicas:
-            what = f"{path}.min_replicas: {pool.min_replicas} is more than the {pool.replicas} replicas."
-            raise InputError("POOL-CONFLICT", what, f"Set it to at most {pool.replicas}.")
+            raise InputError(
+                "POOL-TOO-MANY",
+                path=f"{path}.min_replicas",
+                value=pool.min_replicas,
+                limit=f"the {pool.replicas} replicas",
+                most=pool.replicas,
+            )
         return pool
 
 

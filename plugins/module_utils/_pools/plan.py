@@ -31,11 +31,11 @@ _REQUESTS: t.Final = "requests."
 # Keys of a pool that decide about its number of nodes: how, and what to do instead of a resize.
 _DECIDE: t.Final = {
     "autoscale": (
-        "the autoscaler decides about the number of nodes.",
+        ": the autoscaler decides",
         "Change its min and max, and run enable_gpus.yml.",
     ),
     "existing": (
-        "the pool consists of existing nodes.",
+        ": the pool consists of existing nodes",
         "Add or remove nodes with the tool that made them.",
     ),
 }
@@ -90,14 +90,10 @@ def draft(
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)) and pools:
-        problems.add(
-            "POOL-TYPE",
-            name,
-            f"must be a list of pools, not {_described(pools)}.",
-            _EXAMPLE.format(name=name),
-        )
+        example = _EXAMPLE.format(name=name)
+        problems.add("POOL-TYPE", name, remedy=example, form="a list of pools", value=_described(pools))
     elif not pools:
-        problems.add("POOL-NONE", name, "is empty, so there is nothing to do.", _EXAMPLE.format(name=name))
+        problems.add("POOL-NONE", name, remedy=_EXAMPLE.format(name=name))
     problems.raise_if_any()
     return ListDraft(
         {f"{name}[{index}]": pool for index, pool in enumerate(pools)},
@@ -122,12 +118,13 @@ def resized(pools: t.Any, name: str, replicas: t.Mapping[str, t.Any]) -> t.Any:
     for pool in replicas:
         if pool not in found:
             known = ", ".join(found)
-            remedy = f"Set gpu_pool (a key of module option replicas) to one of {known}."
-            problems.add("POOL-VALUE", name, f"has no pool {near(pool, found)}. It has {known}.", remedy)
+            option = "gpu_pool (a key of module option replicas)"
+            problems.add("POOL-UNKNOWN", name, pool=near(pool, found), known=known, option=option)
             continue
-        for key, (decides, remedy) in _DECIDE.items():
+        for key, (why, remedy) in _DECIDE.items():
             if key in pools[found[pool]]:
-                problems.add("POOL-CONFLICT", f"{name}[{found[pool]}].{key}", decides, remedy)
+                where = f"{name}[{found[pool]}].{key}"
+                problems.add("POOL-CONFLICT", where, remedy=remedy, other="another number of nodes", also=why)
     problems.raise_if_any()
     wanted = {found[pool]: {"replicas": number} for pool, number in replicas.items()}
     return [{**pool, **wanted[index]} if index in wanted else pool for index, pool in enumerate(pools)]

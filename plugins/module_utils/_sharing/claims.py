@@ -138,7 +138,7 @@ def of(pool: str, entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[Claim]:
 def check(entries: t.Sequence[t.Mapping[str, t.Any]], path: str, problems: Problems) -> None:
     """Add what is wrong with the claims of one pool. path: of C(claims)."""
     if not entries and not problems.at(path):
-        problems.add("POOL-VALUE", path, "is empty.", "For example [{name: shared-gpu, namespace: team-a}].")
+        problems.add("POOL-EMPTY", path, example="[{name: shared-gpu, namespace: team-a}]")
     seen: dict[tuple[t.Any, t.Any], int] = {}
     for index, one in enumerate(entries):
         where, key = f"{path}[{index}]", (one.get("namespace"), one.get("name"))
@@ -146,8 +146,9 @@ def check(entries: t.Sequence[t.Mapping[str, t.Any]], path: str, problems: Probl
             problems.add(
                 "POOL-DUPLICATE",
                 f"{where}.name",
-                f"namespace {key[0]} has a claim {key[1]} already, at {path}[{seen[key]}].",
-                "Give each claim of a namespace its own name.",
+                remedy="Give each claim of a namespace its own name.",
+                name=f"claim {key[0]}/{key[1]}",
+                also=f", first at {path}[{seen[key]}]",
             )
         if namespaces.is_of_platform(str(key[0])):
             problems.add(
@@ -162,19 +163,13 @@ def check(entries: t.Sequence[t.Mapping[str, t.Any]], path: str, problems: Probl
 def _check_class(one: t.Mapping[str, t.Any], where: str, problems: Problems) -> None:
     is_mig = one.get("device_class") == MIG_CLASS
     if is_mig and not one.get("profile") and not problems.at(f"{where}.profile"):
-        problems.add(
-            "POOL-REQUIRED",
-            f"{where}.profile",
-            f"is required with device_class {MIG_CLASS}: partitions differ in size.",
-            f"Set {where}.profile, for example to 1g.5gb.",
-        )
+        also = f" with device_class {MIG_CLASS}: partitions differ in size"
+        remedy = f"Set {where}.profile, for example to 1g.5gb."
+        problems.add("POOL-REQUIRED", f"{where}.profile", remedy=remedy, also=also)
     if one.get("profile") and not is_mig and not problems.at(f"{where}.device_class"):
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.profile",
-            f"needs device_class {MIG_CLASS}: a whole GPU has no profile.",
-            f"Set device_class: {MIG_CLASS}, or remove profile.",
-        )
+        other = "whole GPUs, which have no profile"
+        remedy = f"Set device_class: {MIG_CLASS}, or remove profile."
+        problems.add("POOL-CONFLICT", f"{where}.profile", remedy=remedy, other=other)
 
 
 def check_nodes(

@@ -18,7 +18,7 @@ from . import claims, mig_name, partitions, profile
 from .claims import Claim
 from .partitions import Entry
 from .pool_rules import check_mig, refuse_backend
-from .schema import CLAIMS, FIELDS, MIG, conflict
+from .schema import CLAIMS, FIELDS, MIG, WAYS_TOGETHER, conflict
 
 
 class PoolSharingParams(t.TypedDict):
@@ -145,8 +145,9 @@ def claims_of(pools: t.Sequence[Shared]) -> list[Claim]:
         for claim in claims.of(pool.name, pool.sharing.get(CLAIMS) or []):
             first, _claim = found.setdefault(claim.object_name, (index, claim))
             if first != index:
-                message = f"has claim {claim.object_name}, as pools[{first}] does."
-                problems.add("POOL-DUPLICATE", f"pools[{index}].sharing.{CLAIMS}", message, "Rename one.")
+                where, name = f"pools[{index}].sharing.{CLAIMS}", f"claim {claim.object_name}"
+                also = f", first in pools[{first}]"
+                problems.add("POOL-DUPLICATE", where, remedy="Rename one.", name=name, also=also)
     problems.raise_if_any()
     return [claim for _index, claim in found.values()]
 
@@ -183,8 +184,8 @@ def _partitions(
 
 def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str, t.Any]:
     given = {way: asked for way, asked in sharing.items() if asked is not None}
-    if given and (message := conflict(sorted(given))):
-        problems.add("POOL-CONFLICT", path, message, "Keep one.")
+    if given and (wrong := conflict(sorted(given))):
+        problems.add("POOL-EITHER", path, options=WAYS_TOGETHER, given=wrong)
     read_in = read_map(given, FIELDS, path, problems)
     if CLAIMS in read_in:
         claims.check(read_in[CLAIMS], f"{path}.{CLAIMS}", problems)

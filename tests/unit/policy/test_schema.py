@@ -104,7 +104,7 @@ def test_shared_devices_are_spare_under_their_name() -> None:
         ({"partition": "firm"}, "POOL-VALUE", "partition"),
         ({"partition": "soft", "taints": [TAINT]}, "POOL-CONFLICT", "taints"),
         ({"partition": "hard", "taints": [PREFER]}, "POOL-REQUIRED", "taints"),
-        ({"spare": 3}, "POOL-VALUE", "spare"),
+        ({"spare": 3}, "POOL-TOO-MANY", "spare"),
         ({"spare": -1}, "POOL-VALUE", "spare"),
         ({"priority": [{"name": "gpu-spare", "value": 5}]}, "POOL-VALUE", "priority[0].name"),
     ],

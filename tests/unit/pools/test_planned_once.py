@@ -197,7 +197,7 @@ def test_what_is_no_plan_is_refused_with_the_path(changes: Data) -> None:
     with pytest.raises(InputError) as caught:
         Pool.from_result({**planned["pools"][0], **changes}, "pools[0]")
     assert caught.value.code == "POOL-TYPE"
-    assert caught.value.message.startswith("pools[0]: is not a pool as gpu_plan returns it")
+    assert caught.value.message.startswith("pools[0]: must be a pool as gpu_plan returns it")
 
 
 def test_a_plan_for_another_platform_is_refused() -> None:

@@ -95,8 +95,9 @@ def _profile(tuning: Tuning, problems: Problems) -> None:
     path, name = f"{tuning.path}.profile", tuning.profile
     shipped = SHIPPED.get(name)
     if shipped and tuning.data:
-        message = f"{name} is a profile of this collection, so it has its own text."
-        problems.add("POOL-CONFLICT", path, message, "Remove data, or give the profile another name.")
+        other = "data: a profile of this collection has its own text"
+        remedy = "Remove data, or give the profile another name."
+        problems.add("POOL-CONFLICT", path, remedy=remedy, other=other)
     elif shipped and tuning.architecture and tuning.architecture not in shipped.architectures:
         message = f"{name} is for {' and '.join(shipped.architectures)}, the nodes are {tuning.architecture}."
         problems.add(_WRONG, path, message, f"Set one of {', '.join(_fitting(tuning.architecture))}.")
@@ -168,7 +169,7 @@ def _sysctls(tuning: Tuning, problems: Problems) -> None:
         path, plain = f"{tuning.path}.sysctl.{name}", name.replace("/", ".")
         _sysctl_name(name, plain, path, problems)
         if plain in seen:
-            problems.add("POOL-DUPLICATE", path, f"{plain} is listed twice.", "Remove one.")
+            problems.add("POOL-DUPLICATE", path, name=plain)
         seen.add(plain)
         if not value or "#" in value or "${" in value:
             message = f"{value!r} is empty, or has a character that means something else to TuneD (#, ${{)."
@@ -208,7 +209,7 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
             message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.architecture}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
         elif one in tuning.kernel_arguments[:index]:
-            problems.add("POOL-DUPLICATE", path, f"{one} is listed twice.", "Remove one.")
+            problems.add("POOL-DUPLICATE", path, name=one)
         else:
             _argument(one, path, problems)
 
