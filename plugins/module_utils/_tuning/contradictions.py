@@ -170,11 +170,5 @@ def _cpus(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     for node in cluster.nodes_of(tuning.label):
         have = ((node.get("status") or {}).get("capacity") or {}).get("cpu")
         if have is not None and parse(have) != tuning.vcpus:
-            message = (
-                f"{tuning.path}.isolate: node {name(node)} has {have} CPUs, and the pool's machines should "
-                f"have {tuning.vcpus}."
-            )
-            remedy = (
-                "Write reserved and isolated for the CPUs that the node has, and correct the instance type."
-            )
-            found.add(Code("REBOOT-CPUS", message, remedy))
+            path, wanted = f"{tuning.path}.isolate", tuning.vcpus
+            found.add(text_of("REBOOT-CPUS", path=path, node=name(node), have=have, wanted=wanted))

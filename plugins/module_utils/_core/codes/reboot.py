@@ -10,6 +10,16 @@ from .code import Code
 
 CODES: t.Final = (
     Code(
+        "REBOOT-ABSENT",
+        "{path}: {what} does not exist: {machine} has {there}.",
+        "Set `{path}` to some of {there}.",
+    ),
+    Code(
+        "REBOOT-ALL-CPUS",
+        "{path}: all {cpus} CPUs of {machine} would be reserved for the system, so no pod could run.",
+        "Reserve fewer CPUs, set isolate in `tuning` to false, or use an `instance_type` with more CPUs.",
+    ),
+    Code(
         "REBOOT-BUSY",
         "Pods use GPUs on nodes that would reboot. Nothing was changed.",
         "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
@@ -22,9 +32,13 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-CPUS",
-        "`isolate` names CPUs that the machines do not have, names a CPU twice or not at all, or the CPUs to "
-        "reserve cannot be computed. Nothing was changed.",
-        "Set isolate in `tuning` of the pool to the CPUs that lscpu -e lists on a node.",
+        "{path}: node {node} has {have} CPUs, and the pool's machines should have {wanted}.",
+        "Write isolate in `tuning` for the CPUs that the node has, and correct `instance_type`.",
+    ),
+    Code(
+        "REBOOT-CPU-LISTS",
+        "{path}: CPUs {cpus} are {state}.",
+        "Put each CPU into one of the lists of isolate in `tuning`.",
     ),
     Code(
         "REBOOT-DEGRADED",
@@ -51,8 +65,8 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-HUGE-PAGES",
-        "`huge_pages` asks for more memory than the machine or its NUMA node has. Nothing was changed.",
-        "Lower the count of huge_pages in `tuning` of the pool, or use an instance type with more memory.",
+        "{path}: {pages} need {wanted}; {machine} has {memory}.",
+        "Set huge_pages in `tuning` to pages of at most {most}{also}.",
     ),
     Code(
         "REBOOT-KUBELET-REFUSED",
@@ -71,6 +85,12 @@ CODES: t.Final = (
         "{paths}: {reboots}. Nothing was changed.",
         "Set {paths}: planned in `tuning` of the pool to let these nodes reboot, or remove what reboots "
         "them. A reboot ends all pods of the node.",
+    ),
+    Code(
+        "REBOOT-NUMA",
+        "{path}: the CPUs to reserve cannot be computed: the NUMA nodes of {machine} are not known.",
+        'Set isolate in `tuning` to {reserved: "0-3", isolated: "4-95"} with the CPUs that lscpu -e lists on '
+        "such a node{also}.",
     ),
     Code(
         "REBOOT-PAUSED",

@@ -111,8 +111,8 @@ def test_what_is_wrong(given: dict[str, t.Any], path: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
-        ({"isolate": True}, "REBOOT-CPUS", "isolate"),
-        ({"isolate": {"reserved": "0-9"}, "vcpus": 8}, "REBOOT-CPUS", "isolate.reserved"),
+        ({"isolate": True}, "REBOOT-NUMA", "isolate"),
+        ({"isolate": {"reserved": "0-9"}, "vcpus": 8}, "REBOOT-ABSENT", "isolate.reserved"),
         (
             {"huge_pages": [{"size": "1G", "count": 64}], "memory_gib": 64},
             "REBOOT-HUGE-PAGES",
