@@ -153,7 +153,7 @@ def check(live: KubeObject, patch: KubeObject) -> None:
     )
 
 
-def remarks(live: KubeObject) -> list[str]:
+def warnings(live: KubeObject) -> list[str]:
     """Return a warning if the ClusterAutoscaler keeps idle nodes."""
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []

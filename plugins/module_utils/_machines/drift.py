@@ -28,7 +28,7 @@ def check(live: KubeObject) -> None:
 
 
 def to_write(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
-    """Return the manifest to write, and a remark on what existing Machines do not get (or "")."""
+    """Return the manifest to write, and a warning on what existing Machines do not get (or "")."""
     if on_change == "report":
         heads = _heads(of_set(live, wanted))
         return _as_it_is(live, wanted), heads and (

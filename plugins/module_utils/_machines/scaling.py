@@ -69,18 +69,18 @@ def respect(
         one.name: share.replicas for one in held for share in search.shares if _is_for(share, one, search)
     }
     changed = [one for one in held if wanted.get(one.name, one.replicas) != one.replicas]
-    remarks = _reverted(changed, live, wanted) if on_scaled == TAKE else []
+    warnings = _reverted(changed, live, wanted) if on_scaled == TAKE else []
     if search.prior and search.prior.partition("/")[2] == str(sum(one.replicas for one in held)):
-        return remarks
+        return warnings
     found = {name_of(one): scaled_by(one) for one in live}
     for one in changed:
         scaling = found.get(one.name)
         if scaling is None:
             continue
-        remarks.append(_remark(search, one, wanted[one.name], scaling, on_scaled))
+        warnings.append(_warning(search, one, wanted[one.name], scaling, on_scaled))
         if on_scaled == KEEP:
             _pin(search, one)
-    return remarks
+    return warnings
 
 
 def _reverted(
@@ -119,15 +119,15 @@ def _pin(search: Search, one: Held) -> None:
     ]
 
 
-def _remark(search: Search, one: Held, wanted: int, scaling: Scaling, on_scaled: str) -> str:
-    said = (
+def _warning(search: Search, one: Held, wanted: int, scaling: Scaling, on_scaled: str) -> str:
+    text = (
         f"Somebody scaled machine set {one.name} to {one.replicas} with {scaling.shown}; "
         f"pool {search.pool.name} asks for {wanted} there."
     )
     if on_scaled == TAKE:
-        return f"{said} The task scales it from {one.replicas} to {wanted}."
+        return f"{text} The task scales it from {one.replicas} to {wanted}."
     return (
-        f"{said} The task keeps {one.replicas}. To get the pool's number, run `ansible-playbook "
+        f"{text} The task keeps {one.replicas}. To get the pool's number, run `ansible-playbook "
         f"playbooks/resize_pool.yml -e @FILE -e gpu_pool={search.pool.name} "
         f"-e gpu_replicas={search.pool.replicas}`, or set gpu_node_pool_on_scaled: take (option on_scaled)."
     )

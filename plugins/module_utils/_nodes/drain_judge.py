@@ -55,7 +55,7 @@ class Emptied:
         """Return the pods that the drain still waits for."""
         return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
 
-    def remarks(self, snapshot: Snapshot) -> list[str]:
+    def warnings(self, snapshot: Snapshot) -> list[str]:
         """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
         if not back:

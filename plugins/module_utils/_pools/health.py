@@ -120,7 +120,7 @@ def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) 
     ]
 
 
-def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
+def warnings(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     """Return warnings about a live check. others: names of foreign checks that select its Machines."""
     own = check["metadata"]["name"]
     held = [

@@ -45,11 +45,11 @@ Rule = t.Callable[[Description, str, Problems], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan. pools: in the user's order. outputs: inputs of the roles. remarks: warnings."""
+    """A plan. pools: in the user's order. outputs: inputs of the roles. warnings: of all pools."""
 
     pools: tuple[Pool, ...]
     outputs: JsonObject
-    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     def as_result(self) -> JsonObject:
         """Return the plan as gpu_plan's result."""
@@ -145,7 +145,7 @@ def assemble(
     incomplete: t.Collection[str] = (),
     given: t.Collection[str] = (),
 ) -> Plan:
-    """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`.
+    """Return the plan of planned pools. name: the list's, for warnings. backend: as in `draft`.
 
     given: names of pools that queues give away. incomplete: names of pools that did not get their machines.
     Operands tolerate their taints and cover the nodes that are there, but nothing waits for a number of
@@ -154,9 +154,9 @@ def assemble(
     claims = backend == conflicts.DRA
     limits = quotas(pools)
     driven = [pool for pool in pools if are_nvidias(pool)]
-    remarks = [
-        *driver_remarks(pools),
-        *quota_remarks([pool for pool in driven if pool.name not in given], limits),
+    warnings = [
+        *driver_warnings(pools),
+        *quota_warnings([pool for pool in driven if pool.name not in given], limits),
     ]
     found = {
         "groups": groups(driven, incomplete),
@@ -175,7 +175,7 @@ def assemble(
         },
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }
-    return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
+    return Plan(pools, found, tuple(f"{name}: {warning}" for warning in warnings))
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
@@ -287,45 +287,45 @@ def are_nvidias(pool: Pool) -> bool:
     return all(candidate.vendor == "nvidia" for candidate in pool.candidates)
 
 
-def driver_remarks(pools: t.Iterable[Pool]) -> list[str]:
-    """Return remarks on devices that the GPU Operator's usual driver does not support."""
-    remarks = []
+def driver_warnings(pools: t.Iterable[Pool]) -> list[str]:
+    """Return warnings on devices that the GPU Operator's usual driver does not support."""
+    warnings = []
     for pool in pools:
-        if remark := rules.outgrown_remark(pool):
-            remarks.append(remark)
+        if warning := rules.outgrown_warning(pool):
+            warnings.append(warning)
         for candidate in pool.candidates:
             of_pool = f"{candidate.instance_type} of pool {pool.name}"
             if candidate.driver == "grid":
                 share = f"{candidate.gpu_share} of " if candidate.gpu_share != "1" else ""
-                remarks.append(
+                warnings.append(
                     f"{of_pool} has {share}its {candidate.gpu_model} as a vGPU: it needs NVIDIA's GRID "
                     "guest driver and a licence"
                 )
             elif candidate.vendor != "nvidia":
-                remarks.append(
+                warnings.append(
                     f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): the "
                     "collection creates its nodes, but installs no driver and no operator for them"
                 )
-    return remarks
+    return warnings
 
 
-def quota_remarks(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
-    """Return remarks on devices that no namespace with a quota may use."""
+def quota_warnings(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
+    """Return warnings on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
         for resource, number in (
             (key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key
         ):
             limits[resource] = limits.get(resource, 0) + int(number)
-    remarks = []
+    warnings = []
     for resource, limit in limits.items():
         supply = sum(pool.expected.get(resource, 0) * pool.most_nodes for pool in pools)
         if supply > limit:
-            remarks.append(
+            warnings.append(
                 f"the pools offer {supply} {resource}, but the quotas allow only {limit} in total: only "
                 f"namespaces without a quota can use the other {supply - limit}"
             )
-    return remarks
+    return warnings
 
 
 def given_away(queues: t.Any) -> set[str]:

@@ -51,7 +51,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         for one in part.get("foreseen") or []
     ]
     rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
-    told: JsonObject = {
+    summary: JsonObject = {
         "pools": pools,
         "objects": objects,
         "drained": [one for part in machines.values() for one in _drained(part)],
@@ -64,7 +64,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "leftovers": [*leftovers.of_pools(plan, parts.get("nodes", ())), *(plan.get("leftovers") or [])],
         "warnings": warnings_of(steps),
     }
-    return {**told, "table": _table(told)}
+    return {**summary, "table": _table(summary)}
 
 
 def parts_of(result: t.Any) -> t.Iterator[JsonObject]:
@@ -144,8 +144,8 @@ def _autoscaling(pools: t.Iterable[JsonObject], nodes: t.Iterable[JsonObject]) -
     }
 
 
-def _table(told: JsonObject) -> list[str]:
-    rows = [_HEADING, *map(_row, told["pools"])]
+def _table(summary: JsonObject) -> list[str]:
+    rows = [_HEADING, *map(_row, summary["pools"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
     return [
         *(
@@ -153,14 +153,14 @@ def _table(told: JsonObject) -> list[str]:
             for row in rows
         ),
         # Ansible folds long lines and quotes lines with a colon.
-        *(_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action),
-        *_scaling_lines(told["autoscaling"]),
-        *_node_lines(told),
-        *_limit_lines(told),
-        *_cost_lines(told["cost"]),
+        *(_line(one) for action in _VERBS for one in summary["objects"] if one["action"] == action),
+        *_scaling_lines(summary["autoscaling"]),
+        *_node_lines(summary),
+        *_limit_lines(summary),
+        *_cost_lines(summary["cost"]),
         *(
             f"stays   {one['object']}, not in this list of pools; {one['command']}"
-            for one in told["leftovers"]
+            for one in summary["leftovers"]
         ),
     ]
 
@@ -177,32 +177,32 @@ def _scaling_lines(scaling: JsonObject) -> list[str]:
     ]
 
 
-def _node_lines(told: JsonObject) -> list[str]:
+def _node_lines(summary: JsonObject) -> list[str]:
     """Return the lines of nodes that are drained or rebooted, and of machine sets that drifted."""
     lines = [
         f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
-        for one in told["drained"]
+        for one in summary["drained"]
     ]
     lines += [
         f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})"
-        for one in told["rebooted"]
+        for one in summary["rebooted"]
     ]
-    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
+    lines += [] if summary["rebooted"] else ["reboot  no node, as no machine configuration is written"]
     return lines + [
-        f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
+        f"drift   {one['machine_set']} {one['field']}" for pool in summary["pools"] for one in pool["drift"]
     ]
 
 
-def _limit_lines(told: JsonObject) -> list[str]:
+def _limit_lines(summary: JsonObject) -> list[str]:
     """Return the lines of the limits of the provider's account, and of the quotas of namespaces."""
     limits = [
         f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} "
         f"({', '.join(one['pools'])})"
-        for one in told["limits"]
+        for one in summary["limits"]
     ]
     return limits + [
         f"quota   {one['namespace']}/{one['name']} {key} {number}"
-        for one in told["quotas"]
+        for one in summary["quotas"]
         for key, number in one["hard"].items()
     ]
 

@@ -82,7 +82,7 @@ def _replicas(pool: Description, path: str, problems: Problems) -> None:
 _LAST: t.Final = f"driver: {driver_branches.as_option(driver_modules.LAST_FOR_OLD)}"
 
 
-def outgrown_remark(pool: Pool) -> str:
+def outgrown_warning(pool: Pool) -> str:
     """Return what to know of a pool without a driver of its own that the operator's own does not serve."""
     models = [one.gpu_model for one in pool.candidates]
     newest = driver_modules.default_branch((26, 7))

@@ -61,10 +61,10 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         place = _place(api, draft, place)
     given = pool_plan.given_away(params["queues"])
     found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
-    for remark in found.remarks:
-        api.warn(remark)
-    if prices and (remark := account.without_type(prices, found.pools, catalogue)):
-        api.warn(remark)
+    for warning in found.warnings:
+        api.warn(warning)
+    if prices and (warning := account.without_type(prices, found.pools, catalogue)):
+        api.warn(warning)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),

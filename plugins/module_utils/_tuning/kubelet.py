@@ -41,7 +41,7 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
     worker = cluster.named("MachineConfigPool", machine_config.WORKER)
     if own is None or worker is None:
         return ""
-    told = []
+    others = []
     for one in sorted(cluster.kubelets, key=name):
         spec = one.get("spec") or {}
         if owned(one) or not selects(spec.get("machineConfigPoolSelector"), labels(worker)):
@@ -54,12 +54,12 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
         if spec.get("tlsSecurityProfile"):
             theirs["tlsSecurityProfile"] = spec["tlsSecurityProfile"].get("type")
         fields = [f"{key}: {value}" for key, value in _leaves(theirs) if (key, value) not in _leaves(own)]
-        told += [f"KubeletConfig {name(one)}: {', '.join(fields)}"] if fields else []
-    if not told:
+        others += [f"KubeletConfig {name(one)}: {', '.join(fields)}"] if fields else []
+    if not others:
         return ""
     return (
         f"{tuning.path}: the nodes of pool {tuning.name} do not get what these objects set for the pool "
-        f"worker, or get another value: {'; '.join(told)}. With isolate or topology a pool has a kubelet "
+        f"worker, or get another value: {'; '.join(others)}. With isolate or topology a pool has a kubelet "
         "configuration of its own."
     )
 

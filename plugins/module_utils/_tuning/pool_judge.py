@@ -62,8 +62,8 @@ def judge_pool(pool: KubeObject | None, object_name: str, nodes: t.Sequence[Kube
     lacking = [*_lacks(pool, len(nodes)), *filter(None, map(_line(pool), nodes))]
     if not lacking:
         return ready("Updated", f"{object_name}: {number_of(len(nodes), 'node')} with {target(pool)}")
-    found = text_of("REBOOT-PENDING", pool=object_name, left="; ".join(lacking[:4]))
-    return pending("Updating", **found._asdict(), details=tuple(f"{object_name}: {line}" for line in lacking))
+    text = text_of("REBOOT-PENDING", pool=object_name, left="; ".join(lacking[:4]))
+    return pending("Updating", **text._asdict(), details=tuple(f"{object_name}: {line}" for line in lacking))
 
 
 def _lacks(pool: KubeObject, nodes: int) -> t.Iterator[str]:
@@ -185,8 +185,8 @@ def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> 
     lines = [*filter(None, map(_line(worker), nodes))]
     if not lines:
         return ready("Returned", f"{number_of(len(nodes), 'node')} with {target(worker)}")
-    found = text_of("REBOOT-PENDING", pool="worker", left="; ".join(lines[:4]))
-    return pending("Returning", **found._asdict(), details=tuple(lines))
+    text = text_of("REBOOT-PENDING", pool="worker", left="; ".join(lines[:4]))
+    return pending("Returning", **text._asdict(), details=tuple(lines))
 
 
 @dataclass

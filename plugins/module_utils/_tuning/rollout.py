@@ -38,8 +38,8 @@ class Reboot:
     @property
     def line(self) -> str:
         """Return one sentence that names the nodes in their order, and the number of pods."""
-        ends = "ends" if len(self.endings) == 1 else "end"
-        pods = f", where {number_of(len(self.endings), 'GPU pod')} {ends}" if self.endings else ""
+        end = "ends" if len(self.endings) == 1 else "end"
+        pods = f", where {number_of(len(self.endings), 'GPU pod')} {end}" if self.endings else ""
         verb = "reboots" if len(self.nodes) == 1 else "reboot"
         return (
             f"pool {self.name}: {', '.join(self.nodes)} {verb}, {self.at_once} at a time, "

@@ -73,10 +73,10 @@ def ensure(
     on_busy is fail.
     """
     late = late or Late()
-    work, ends = _agreed(api, pools, on_busy)
+    work, disruptions = _agreed(api, pools, on_busy)
     _execute(api, work, late)
     done = [one for one in pools if machine_config.pool_name(one.name) not in late.titles]
-    return [_result(api, work, one, ends) for one in done]
+    return [_result(api, work, one, disruptions) for one in done]
 
 
 def _agreed(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> tuple[Work, list[dict[str, t.Any]]]:
@@ -98,10 +98,11 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
         return []
     releases = _releases(cluster, names)
     work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
-    ends = _ask(api, work, on_busy)
+    disruptions = _ask(api, work, on_busy)
     _execute(api, work, Late())
     return [
-        {**_common(work, one.name, [], ends), "machine_config_pool": one.object_name} for one in work.releases
+        {**_common(work, one.name, [], disruptions), "machine_config_pool": one.object_name}
+        for one in work.releases
     ]
 
 
@@ -298,9 +299,11 @@ def _delete(api: Api, cluster: Cluster, release: Release) -> None:
     api.delete(rollout_waits.POOL, release.object_name)
 
 
-def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
+def _result(
+    api: Api, work: Work, tuning: Tuning, disruptions: t.Sequence[dict[str, t.Any]]
+) -> dict[str, t.Any]:
     nodes = [name(one) for one in work.cluster.nodes_of(tuning.label)]
-    found = _common(work, tuning.name, nodes, ends)
+    found = _common(work, tuning.name, nodes, disruptions)
     if not tuning.reboots:
         return {**found, "machine_config_pool": "", "ready": True}
     return {
@@ -312,7 +315,7 @@ def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.A
 
 
 def _common(
-    work: Work, pool: str, nodes: t.Sequence[str], ends: t.Sequence[dict[str, t.Any]]
+    work: Work, pool: str, nodes: t.Sequence[str], disruptions: t.Sequence[dict[str, t.Any]]
 ) -> dict[str, t.Any]:
     """Return the keys of every result: nodes, those that reboot in their order, and the pods that end."""
     reboots = [node for one in work.reboots if one.name == pool for node in one.nodes]
@@ -320,5 +323,5 @@ def _common(
         "name": pool,
         "nodes": list(nodes),
         "reboots": reboots,
-        "ends": [one for one in ends if set(one["nodes"]) & {*nodes, *reboots}],
+        "ends": [one for one in disruptions if set(one["nodes"]) & {*nodes, *reboots}],
     }

@@ -191,7 +191,7 @@ def test_what_its_owner_should_know() -> None:
         "message": "2 of 2 are unhealthy",
     }
     said = " ".join(
-        health.remarks(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"])
+        health.warnings(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"])
     )
     assert all(
         words in said
@@ -202,7 +202,7 @@ def test_what_its_owner_should_know() -> None:
         )
     )
     assert (
-        health.remarks(
+        health.warnings(
             check(
                 annotations={health.PAUSED: "accelerators.openshift"}, conditions=[{**held, "status": "True"}]
             ),

@@ -132,8 +132,8 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
             if create:
                 autoscaler_limits.check(live, patch)
             return outcome
-        for remark in autoscaler_limits.remarks(live) if create else ():
-            api.warn(remark)
+        for warning in autoscaler_limits.warnings(live) if create else ():
+            api.warn(warning)
         if not patch:
             return outcome
         version = {"resourceVersion": live["metadata"]["resourceVersion"]}

@@ -46,15 +46,15 @@ def foresee(
             hosts = api.list(known("BareMetalHost"), namespace)
         selector = _selector(pool, candidate)
         supply = free_hosts.supply_of(hosts, selector)
-        said = f"pool {pool.name}: {supply.summary(selector)}"
-        api.progress(said)
+        summary = f"pool {pool.name}: {supply.summary(selector)}"
+        api.progress(summary)
         if supply.free or supply.coming:
             return
-        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", said)}, {candidates.NO_ZONE: has})
+        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", summary)}, {candidates.NO_ZONE: has})
         if step == candidates.GIVE_UP:
             lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
             remedy = _REMEDY.format(namespace=namespace)
-            message = f"{said}, so no machine was created"
+            message = f"{summary}, so no machine was created"
             raise NotReadyError(
                 "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
             )

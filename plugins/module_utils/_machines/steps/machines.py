@@ -54,8 +54,8 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
             if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
-    for remark in scaling.respect(search, held, live, params["on_scaled"]):
-        api.warn(remark)
+    for warning in scaling.respect(search, held, live, params["on_scaled"]):
+        api.warn(warning)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
     is_scaled = bool(pool.autoscale and api.wait_wanted)

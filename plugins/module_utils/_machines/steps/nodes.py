@@ -70,8 +70,8 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             f"Node {name} is to be drained",
             cordons.FOR_ADMIN,
         )
-    elif remark := was_replaced(machine, name, params["machine_uid"]):
-        api.warn(remark)
+    elif warning := was_replaced(machine, name, params["machine_uid"]):
+        api.warn(warning)
         return {**facts, "machine": "", "machine_uid": ""}
     else:
         facts["new_machines"] = replace(api, name, machine, params)

@@ -147,9 +147,9 @@ class Provisioning:
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found, remarks = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
+        found, warnings = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
-        return [*health.event_lines(found), *remarks]
+        return [*health.event_lines(found), *warnings]
 
     def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> KubeObject:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -195,15 +195,15 @@ class Provisioning:
         )
         if self.api.wait_wanted or self.api.check_mode:
             removal_steps.let_go(self.api, machines, self.params)
-        for remark in plan.remarks:
-            self.api.warn(remark)
+        for warning in plan.warnings:
+            self.api.warn(warning)
         return plan
 
     def _respect(self, live: list[KubeObject]) -> None:
         """Keep what somebody scaled by hand since the task began, or take it."""
         held = machine_plan.held(self.cluster, self.pool, live)
-        for remark in scaling.respect(self.search, held, live, self.params["on_scaled"]):
-            self.api.warn(remark)
+        for warning in scaling.respect(self.search, held, live, self.params["on_scaled"]):
+            self.api.warn(warning)
 
     def _has_others(self) -> bool:
         """Return whether reselect could move the pool to another candidate."""

@@ -80,7 +80,7 @@ def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problem
         _arguments(of_nodes, problems)
 
 
-def remark(tuning: Tuning) -> str:
+def warning(tuning: Tuning) -> str:
     """Return the sentence about what the profile advises and the run leaves out, or ""."""
     without = left_out(tuning)
     if not without:

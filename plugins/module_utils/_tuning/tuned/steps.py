@@ -40,8 +40,8 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
     before = api.list(PROFILE, manifest.NAMESPACE)
     nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
     _check(tunings, tuneds, nodes)
-    for remark in filter(None, map(check.remark, tunings)):
-        api.warn(remark)
+    for warning in filter(None, map(check.warning, tunings)):
+        api.warn(warning)
     objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
     late = Late(params["go_on"], lambda: api.deadline.grow(api.deadline.elapsed() + REST))
     with _naming_pools(tunings, {}):
@@ -117,11 +117,11 @@ def _has_pools(api: Api) -> bool:
 
 def _disruption(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Return the nodes that reboot, in their order, and the pods that end."""
-    reboots, ends = list[str](), list[dict[str, t.Any]]()
-    for one in rolled:
-        reboots += one["reboots"]
-        ends += [end for end in one["ends"] if end not in ends]
-    return {"rebooted": reboots, "ends": ends}
+    reboots, disruptions = list[str](), list[dict[str, t.Any]]()
+    for pool in rolled:
+        reboots += pool["reboots"]
+        disruptions += [ended for ended in pool["ends"] if ended not in disruptions]
+    return {"rebooted": reboots, "ends": disruptions}
 
 
 def _check(
