@@ -83,7 +83,7 @@ def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Kub
     for pool, needed in wanted.items():
         for kind, gpus in needed.items():
             record.setdefault(kind, {"before": 0, "now": 0, "pools": {}})["pools"][pool] = gpus
-    entries = {one["type"]: dict(one) for one in gpu_limits(live)}
+    entries = {limit["type"]: dict(limit) for limit in gpu_limits(live)}
     for kind, own in record.items():
         have = entries.get(kind, {}).get("max", 0)
         own["before"] = own["before"] if have == own["now"] else have
@@ -145,8 +145,8 @@ def check(live: KubeObject, patch: KubeObject) -> None:
     if "spec" not in patch or not limits_manager(live):
         return
     limits = ", ".join(
-        f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
-        for one in patch["spec"]["resourceLimits"]["gpus"] or []
+        f"{{type: {gpu['type']}, min: {gpu['min']}, max: {gpu['max']}}}"
+        for gpu in patch["spec"]["resourceLimits"]["gpus"] or []
     )
     raise AcceleratorError(
         "MACH-AUTOSCALER-LIMITS", name=CLUSTER_AUTOSCALER, manager=limits_manager(live), limits=limits

@@ -233,7 +233,7 @@ def _current_place(places: t.Sequence[int], held: t.Sequence[Held]) -> int:
 
 def _kept(pool: Pool, others: t.Sequence[Share]) -> list[Share]:
     """Return the shares of other candidates that a mixed pool keeps."""
-    wanted = [one for one in others if one.replicas and one.zone in zones_of(one.candidate)]
+    wanted = [other for other in others if other.replicas and other.zone in zones_of(other.candidate)]
     return _at_most(pool.replicas, wanted) if pool.mixed else []
 
 
@@ -263,5 +263,5 @@ def _place(pool: Pool, held: Held) -> int:
     found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
-    kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
+    kind, types = held.candidate.partition("/")[0], [candidate.instance_type for candidate in pool.candidates]
     raise DriftError("POOL-DRIFT", machine_set=held.name, old=kind, new=types[0])

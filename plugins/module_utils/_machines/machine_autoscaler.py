@@ -56,15 +56,15 @@ def manifests(
         low = (
             have
             if set(have) == set(names) and sum(have.values()) == least
-            else _low(least, {name_of(one): replicas_of(one) for one in sets})
+            else _low(least, {name_of(machine_set): replicas_of(machine_set) for machine_set in sets})
         )
         high = dict.fromkeys(names, most)
     else:
         low, high = spread(least, names), spread(most, names)
     return [
-        build(one, low[name_of(one)], high[name_of(one)])
-        for one in sorted(sets, key=name_of)
-        if high[name_of(one)]
+        build(machine_set, low[name_of(machine_set)], high[name_of(machine_set)])
+        for machine_set in sorted(sets, key=name_of)
+        if high[name_of(machine_set)]
     ]
 
 
@@ -127,7 +127,7 @@ class Judge:
 
 
 def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
-    if any(conditions.is_true(one, "Available") for one in deployments):
+    if any(conditions.is_true(deployment, "Available") for deployment in deployments):
         return ready()
     if deployments:
         text = text_of("MACH-AUTOSCALER-DOWN", deployment=DEPLOYMENT)

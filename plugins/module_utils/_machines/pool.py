@@ -173,7 +173,7 @@ class Present:
     def _host(self, machine: KubeObject) -> KubeObject | None:
         name = trouble.host_name(machine).rpartition("/")[2]
         return (
-            next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
+            next((host for host in self.seen.get("hosts", ()) if host["metadata"]["name"] == name), None)
             if name
             else None
         )

@@ -50,7 +50,7 @@ def patch(what: str, run_id: str) -> KubeObject:
 def since(node: Node) -> str:
     """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
     return next(
-        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
+        (str(taint.get("timeAdded") or "") for taint in taints(node) if taint.get("key") == UNSCHEDULABLE), ""
     )
 
 

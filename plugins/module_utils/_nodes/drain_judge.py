@@ -138,9 +138,9 @@ class Emptied:
         """Return a failure if a node is schedulable again, so that new pods come while the old ones leave."""
         nodes = [one for key, found in snapshot.items() if key.startswith(NODES) for one in found]
         gone = sorted(
-            node_facts.name(one)
-            for one in nodes
-            if node_facts.name(one) in self.nodes and not node_facts.is_cordoned(one)
+            node_facts.name(node)
+            for node in nodes
+            if node_facts.name(node) in self.nodes and not node_facts.is_cordoned(node)
         )
         if not gone:
             return None

@@ -45,7 +45,7 @@ def read_prices(prices: t.Any, path: str = "prices") -> Prices:
 
 def without_type(prices: Prices, pools: t.Iterable[Pool], catalogue: Catalogue) -> str:
     """Return a warning about prices of instance types that neither the catalogue nor a pool has, or ""."""
-    of_pools = {one.instance_type: Decimal(0) for pool in pools for one in pool.candidates}
+    of_pools = {candidate.instance_type: Decimal(0) for pool in pools for candidate in pool.candidates}
     unknown = [name for name in prices if not catalogue.clouds_with(name) and _price(name, of_pools) is None]
     if not unknown:
         return ""

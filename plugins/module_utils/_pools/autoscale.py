@@ -83,16 +83,16 @@ def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | No
     if not problems.at(f"{path}.sharing") and renames(pool.get("sharing") or {}):
         why, also = "this pool's are renamed or mixed", ", or use `sharing` that keeps the name"
         problems.add("POOL-AUTOSCALE-ZERO", where, booked=BOOKED, why=why, also=also)
-    for index, one in enumerate(pool.get("resolved", [])):
-        if one.vendor != "nvidia":
-            why = f"those of {one.instance_type} have another name ({one.vendor})"
+    for index, candidate in enumerate(pool.get("resolved", [])):
+        if candidate.vendor != "nvidia":
+            why = f"those of {candidate.instance_type} have another name ({candidate.vendor})"
             problems.add("POOL-AUTOSCALE-ZERO", where, booked=BOOKED, why=why)
-        elif missing := lacks_size(reports(cloud), one):
+        elif missing := lacks_size(reports(cloud), candidate):
             problems.add(
                 "POOL-SIZE",
                 f"{path}.candidates[{index}].{missing[0]}",
                 cloud=cloud,
-                type=one.instance_type,
+                type=candidate.instance_type,
                 keys=" and ".join(missing),
             )
 

@@ -198,17 +198,17 @@ def _one_way(sharing: Description) -> bool:
 
 def check_alike(pool: Description, path: str, problems: Problems) -> None:
     """Add a problem if candidates differ in vendor or architecture, or one type in its devices."""
-    vendors = {one.vendor for one in pool["resolved"]}
+    vendors = {candidate.vendor for candidate in pool["resolved"]}
     if len(vendors) > 1:
         found = f"devices of {' and '.join(sorted(vendors))}"
         problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="vendor")
     offers: dict[str, t.Mapping[str, int]] = {}
-    for one in pool["resolved"]:
-        machine = one.instance_type.partition("+")[0]
-        if offers.setdefault(machine, one.expected) != one.expected:
+    for candidate in pool["resolved"]:
+        machine = candidate.instance_type.partition("+")[0]
+        if offers.setdefault(machine, candidate.expected) != candidate.expected:
             found = f"different devices of {machine}, which no label of a node tells apart,"
             problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="candidate")
-    archs = {one.arch for one in pool["resolved"]}
+    archs = {candidate.arch for candidate in pool["resolved"]}
     if len(archs) > 1:
         found = f"{' and '.join(sorted(archs))} instance types"
         problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="architecture")

@@ -107,16 +107,16 @@ def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
 
 def foreign(checks: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the checks that neither we nor OpenShift created."""
-    return [one for one in checks if not owned(one) and one["metadata"]["name"] != _OF_THE_PLATFORM]
+    return [check for check in checks if not owned(check) and check["metadata"]["name"] != _OF_THE_PLATFORM]
 
 
 def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) -> list[str]:
     """Return the names of the checks that select at least one of these Machines."""
-    labels = [one["metadata"].get("labels") or {} for one in machines]
+    labels = [machine["metadata"].get("labels") or {} for machine in machines]
     return [
-        one["metadata"]["name"]
-        for one in checks
-        if any(_selects((one.get("spec") or {}).get("selector") or {}, each) for each in labels)
+        check["metadata"]["name"]
+        for check in checks
+        if any(_selects((check.get("spec") or {}).get("selector") or {}, each) for each in labels)
     ]
 
 
@@ -124,15 +124,15 @@ def warnings(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]
     """Return warnings about a live check. others: names of foreign checks that select its Machines."""
     own = check["metadata"]["name"]
     held = [
-        one
-        for one in (check.get("status") or {}).get("conditions") or []
-        if one.get("type") == "RemediationAllowed" and one.get("status") == "False"
+        condition
+        for condition in (check.get("status") or {}).get("conditions") or []
+        if condition.get("type") == "RemediationAllowed" and condition.get("status") == "False"
     ]
     paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
     found = [
-        f"MachineHealthCheck {one} was not created by the collection and also selects machines of the "
+        f"MachineHealthCheck {other} was not created by the collection and also selects machines of the "
         "pool: the check with the shorter timeouts decides. Narrow its selector."
-        for one in others
+        for other in others
     ]
     found += [
         f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}"
@@ -188,7 +188,7 @@ def _selects(selector: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bo
     """Return True if the label selector matches the labels; an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_holds(one, labels) for one in selector.get("matchExpressions") or [])
+    return all(_holds(expression, labels) for expression in selector.get("matchExpressions") or [])
 
 
 def _holds(expression: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:

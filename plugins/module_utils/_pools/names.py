@@ -72,7 +72,7 @@ def check_name(pool: Description, path: str, problems: Problems, prefix: str | N
             "Choose another name, such as gpu.",
         )
         return
-    zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
+    zones = [zone for candidate in pool.get("candidates") or [] for zone in candidate.get("zones") or []]
     for zone in dict.fromkeys(zones):
         most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
         if len(pool.get("name") or "") > most:

@@ -335,7 +335,7 @@ def given_away(queues: t.Any) -> set[str]:
 
 
 def _maps(entries: t.Any) -> list[t.Mapping[str, t.Any]]:
-    return [one for one in entries if isinstance(one, t.Mapping)] if isinstance(entries, list) else []
+    return [entry for entry in entries if isinstance(entry, t.Mapping)] if isinstance(entries, list) else []
 
 
 def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:

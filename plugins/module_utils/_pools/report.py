@@ -42,15 +42,15 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
     """
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
-    costs = {one["pool"]: one for one in plan.get("costs") or []}
+    costs = {cost["pool"]: cost for cost in plan.get("costs") or []}
     pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
     objects = [
-        {"step": name, **one}
+        {"step": name, **change}
         for name, found in parts.items()
         for part in found
-        for one in part.get("foreseen") or []
+        for change in part.get("foreseen") or []
     ]
-    rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
+    rebooted = [reboot for found in parts.values() for part in found for reboot in _rebooted(part)]
     summary: JsonObject = {
         "pools": pools,
         "objects": objects,
@@ -87,8 +87,8 @@ def warnings_of(steps: t.Mapping[str, t.Any]) -> list[str]:
 def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) -> JsonObject:
     """Return one pool's part of the report. result: gpu_machineset's; None for existing nodes."""
     asked = (result or {}).get("pool") or pool
-    types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
-    then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
+    types = list(dict.fromkeys(candidate["instance_type"] for candidate in asked["candidates"]))
+    then = sum(machine_set["replicas"] for machine_set in result["machine_sets"]) if result else None
     # A partition or a share is a device of the node, and no GPU.
     each = max(
         (one.get("gpus_per_node") or sum(one["expected"].values()) for one in asked["candidates"]),
@@ -128,7 +128,7 @@ def _more(result: JsonObject, why: str) -> list[JsonObject]:
 
 def _rebooted(result: JsonObject) -> list[JsonObject]:
     """Return the objects that reboot nodes. nodes: None if the step does not know which."""
-    written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
+    written = [change["object"] for change in result.get("foreseen") or [] if change["action"] != KEEP]
     return [
         {"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING
     ]
@@ -139,8 +139,8 @@ def _autoscaling(pools: t.Iterable[JsonObject], nodes: t.Iterable[JsonObject]) -
     kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
     handed = [part for part in nodes if "autoscalers" in part]
     return {
-        "machine_sets": [one for part in handed for one in part["autoscalers"]],
-        "gpu_limits": [one for part in handed[-1:] for one in part["limits"] if one["type"] in kinds],
+        "machine_sets": [autoscaler for part in handed for autoscaler in part["autoscalers"]],
+        "gpu_limits": [limit for part in handed[-1:] for limit in part["limits"] if limit["type"] in kinds],
     }
 
 
@@ -159,8 +159,8 @@ def _table(summary: JsonObject) -> list[str]:
         *_limit_lines(summary),
         *_cost_lines(summary["cost"]),
         *(
-            f"stays   {one['object']}, not in this list of pools; {one['command']}"
-            for one in summary["leftovers"]
+            f"stays   {leftover['object']}, not in this list of pools; {leftover['command']}"
+            for leftover in summary["leftovers"]
         ),
     ]
 
@@ -201,9 +201,9 @@ def _limit_lines(summary: JsonObject) -> list[str]:
         for one in summary["limits"]
     ]
     return limits + [
-        f"quota   {one['namespace']}/{one['name']} {key} {number}"
-        for one in summary["quotas"]
-        for key, number in one["hard"].items()
+        f"quota   {quota['namespace']}/{quota['name']} {key} {number}"
+        for quota in summary["quotas"]
+        for key, number in quota["hard"].items()
     ]
 
 

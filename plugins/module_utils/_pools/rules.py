@@ -84,7 +84,7 @@ _LAST: t.Final = f"driver: {driver_branches.as_option(driver_modules.LAST_FOR_OL
 
 def outgrown_warning(pool: Pool) -> str:
     """Return what to know of a pool without a driver of its own that the operator's own does not serve."""
-    models = [one.gpu_model for one in pool.candidates]
+    models = [candidate.gpu_model for candidate in pool.candidates]
     newest = driver_modules.default_branch((26, 7))
     wrong = driver_modules.outgrown(newest, models)
     if not wrong or (pool.driver or {}).get("version"):
@@ -107,7 +107,7 @@ def _image(parts: Description, path: str, problems: Problems) -> None:
 def _driver(pool: Description, path: str, problems: Problems) -> None:
     if not problems.at(f"{path}.driver"):
         _image(pool.get("driver") or {}, f"{path}.driver", problems)
-    models = {one.gpu_model for one in pool.get("resolved", [])}
+    models = {candidate.gpu_model for candidate in pool.get("resolved", [])}
     wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
         problems.add(
@@ -192,7 +192,7 @@ def _sharing(pool: Description, path: str, problems: Problems) -> None:
 
 
 def _quota(pool: Description, path: str, problems: Problems) -> None:
-    offers = [one.expected for one in pool.get("resolved", [])]
+    offers = [candidate.expected for candidate in pool.get("resolved", [])]
     is_sound = not problems.at(f"{path}.sharing")
     has_names = is_sound and not counted(pool.get("sharing") or {}, offers)
     for index, quota in enumerate(pool.get("quota") or []):

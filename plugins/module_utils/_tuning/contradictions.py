@@ -40,7 +40,7 @@ class Cluster:
 
     def nodes_of(self, label: t.Mapping[str, str]) -> list[KubeObject]:
         """Return the nodes with these labels, by name."""
-        return sorted((one for one in self.nodes if matches(label, labels(one))), key=name)
+        return sorted((node for node in self.nodes if matches(label, labels(node))), key=name)
 
     def pool(self, pool: str) -> KubeObject | None:
         """Return the MachineConfigPool of a GPU pool, or None."""
@@ -72,8 +72,8 @@ class Found:
         """Raise AcceleratorError with the code and remedy of the first, and all messages."""
         if self.troubles:
             first = self.troubles[0]
-            text = " ".join(one.message for one in self.troubles)
-            lines = [f"{one.code}: {one.message}" for one in self.troubles]
+            text = " ".join(trouble.message for trouble in self.troubles)
+            lines = [f"{trouble.code}: {trouble.message}" for trouble in self.troubles]
             raise AcceleratorError(first.code, f"{text} Nothing was changed.", first.remedy, lines)
 
 
@@ -159,7 +159,7 @@ def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
 
 def _is_made(config: KubeObject, cluster: Cluster) -> bool:
     """Return True for a KubeletConfig that the controller made for a PerformanceProfile of ours."""
-    ours = {name(one) for one in cluster.profiles if owned(one)}
+    ours = {name(profile) for profile in cluster.profiles if owned(profile)}
     return name(config) in {f"performance-{one}" for one in ours}
 
 

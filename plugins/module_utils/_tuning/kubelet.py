@@ -42,9 +42,9 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
     if own is None or worker is None:
         return ""
     others = []
-    for one in sorted(cluster.kubelets, key=name):
-        spec = one.get("spec") or {}
-        if owned(one) or not selects(spec.get("machineConfigPoolSelector"), labels(worker)):
+    for kubelet in sorted(cluster.kubelets, key=name):
+        spec = kubelet.get("spec") or {}
+        if owned(kubelet) or not selects(spec.get("machineConfigPoolSelector"), labels(worker)):
             continue
         theirs = {
             key: value for key, value in (spec.get("kubeletConfig") or {}).items() if key not in _SKIPPED
@@ -54,7 +54,7 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
         if spec.get("tlsSecurityProfile"):
             theirs["tlsSecurityProfile"] = spec["tlsSecurityProfile"].get("type")
         fields = [f"{key}: {value}" for key, value in _leaves(theirs) if (key, value) not in _leaves(own)]
-        others += [f"KubeletConfig {name(one)}: {', '.join(fields)}"] if fields else []
+        others += [f"KubeletConfig {name(kubelet)}: {', '.join(fields)}"] if fields else []
     if not others:
         return ""
     return (

@@ -109,7 +109,7 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
 def troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
     """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
     object_name = name(pool)
-    found = [_degraded(object_name, one) for one in nodes if update(one).is_stuck]
+    found = [_degraded(object_name, node) for node in nodes if update(node).is_stuck]
     condition = conditions.find(pool, "RenderDegraded")
     if condition.get("status") == "True":
         text = condition.get("message") or condition.get("reason") or "it gives no reason"

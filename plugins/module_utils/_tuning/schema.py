@@ -104,6 +104,6 @@ def _huge_pages(value: t.Any, path: str, problems: Problems) -> list[Given]:
         problems.add("POOL-TYPE", path, remedy=remedy, form=form, value=repr(value))
         return []
     return [
-        read_map(one, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
-        for index, one in enumerate(entries)
+        read_map(entry, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
+        for index, entry in enumerate(entries)
     ]

@@ -200,21 +200,21 @@ def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int
 
 def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
     path = _path(tuning, "huge_pages")
-    places = [(one.size, one.numa_node) for one in tuning.huge_pages]
+    places = [(pages.size, pages.numa_node) for pages in tuning.huge_pages]
     for size, _node in {one for one in places if places.count(one) > 1}:
         remedy, also = "Write one entry with the sum of both counts.", " for the same place"
         problems.add("POOL-DUPLICATE", path, remedy=remedy, name=f"an entry for pages of {size}", also=also)
     topology = of(tuning)
     numa_nodes = tuning.numa_nodes or (topology.numa_nodes if topology else 0)
-    for one in tuning.huge_pages:
-        if one.numa_node is not None and numa_nodes and one.numa_node >= numa_nodes:
-            what, there = f"NUMA node {one.numa_node}", f"the NUMA nodes 0-{numa_nodes - 1}"
+    for pages in tuning.huge_pages:
+        if pages.numa_node is not None and numa_nodes and pages.numa_node >= numa_nodes:
+            what, there = f"NUMA node {pages.numa_node}", f"the NUMA nodes 0-{numa_nodes - 1}"
             problems.add("REBOOT-ABSENT", path, what=what, machine=_machine(tuning), there=there)
     if not tuning.memory_gib:
         return
     _check_memory(tuning, tuning.huge_pages, tuning.memory_gib, path, "", problems)
     for node in range(numa_nodes):
-        here = [one for one in tuning.huge_pages if one.numa_node == node]
+        here = [pages for pages in tuning.huge_pages if pages.numa_node == node]
         where = f" on NUMA node {node}"
         _check_memory(tuning, here, tuning.memory_gib / numa_nodes, path, where, problems)
 
@@ -222,7 +222,7 @@ def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
 def _check_memory(
     tuning: Tuning, pages: t.Sequence[HugePages], memory: float, path: str, where: str, problems: Problems
 ) -> None:
-    wanted = sum(one.count * _GIB[one.size] for one in pages)
+    wanted = sum(page.count * _GIB[page.size] for page in pages)
     most = memory - (0 if where else LEAST_LEFT)
     is_advised = "huge_pages" in tuning.advised
     if pages and wanted > most:

@@ -60,7 +60,7 @@ def present(
     for one in wanted:
         api.apply(one, live=have.get(name_of(one)))
     kept = set(map(name_of, wanted))
-    judged = {pool.name, *(one.name for one in others if not one.autoscale)}
+    judged = {pool.name, *(other.name for other in others if not other.autoscale)}
     ours = [one for one in every if owned(one) and pool_of(one) in judged]
     _delete(api, [one for one in ours if name_of(one) not in kept])
     _wait(api, wanted, namespace)

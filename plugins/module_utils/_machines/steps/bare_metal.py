@@ -52,7 +52,7 @@ def foresee(
             return
         step = search.lose({candidates.NO_ZONE: ("MACH-HOST", summary)}, {candidates.NO_ZONE: has})
         if step == candidates.GIVE_UP:
-            lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
+            lines = [f"{attempt['instance_type']}: {attempt['message']}" for attempt in search.attempts[:-1]]
             remedy = _REMEDY.format(namespace=namespace)
             message = f"{summary}, so no machine was created"
             raise NotReadyError(

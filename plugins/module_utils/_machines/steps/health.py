@@ -121,7 +121,7 @@ def event_lines(found: t.Iterable[KubeObject]) -> list[str]:
 
 
 def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
-    deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
+    deleted = max((event for event in events if event.get("reason") == _DELETED), key=_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
     place = [
         *str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"),
@@ -130,7 +130,7 @@ def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
         "",
         "",
     ]
-    warning = max((one for one in events if one.get("type") == "Warning"), key=_time, default=None)
+    warning = max((event for event in events if event.get("type") == "Warning"), key=_time, default=None)
     last = (
         f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}"
         if warning

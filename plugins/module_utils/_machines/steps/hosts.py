@@ -47,7 +47,7 @@ def selects(selector: Host, host: Host) -> bool:
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
     return exact.items() <= labels.items() and all(
-        _fulfils(one, labels) for one in selector.get("matchExpressions") or []
+        _fulfils(expression, labels) for expression in selector.get("matchExpressions") or []
     )
 
 
@@ -55,8 +55,8 @@ def described(selector: Host) -> str:
     """Return a hostSelector as text."""
     exact = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     more = [
-        " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])
-        for one in selector.get("matchExpressions") or []
+        " ".join([expression["key"], str(expression["operator"]), *(expression.get("values") or [])])
+        for expression in selector.get("matchExpressions") or []
     ]
     return ", ".join([*exact, *more]) or "any labels"
 

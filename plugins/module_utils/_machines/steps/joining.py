@@ -49,7 +49,7 @@ class Joined:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdict = self.inner(snapshot)
         self.wants = ""
-        machines = [one for one in snapshot["machines"] if self.mine(one)]
+        machines = [machine for machine in snapshot["machines"] if self.mine(machine)]
         if verdict.is_failed:
             return verdict
         if "requests" not in snapshot:

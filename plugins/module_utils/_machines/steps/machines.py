@@ -135,7 +135,7 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     judge = machine_pool.Absent(kept, {node_name(one) for one in removed} - {""})
     seen = api.wait(queries(pool, namespace), judge, f"pool {pool} absent")
     made = {*judge.leaving, *map(node_name, seen.get("machines", ()))}
-    if others := sorted({node_facts.name(one) for one in seen.get("nodes", ())} - made):
+    if others := sorted({node_facts.name(node) for node in seen.get("nodes", ())} - made):
         api.warn(
             f"The nodes {', '.join(others[:10])} of pool {pool} stay, with its labels: this collection made "
             "no machine of theirs, so nobody deletes them."

@@ -288,9 +288,9 @@ class Provisioning:
 
     def _give_up(self, machines: t.Iterable[KubeObject]) -> None:
         going = [
-            one
-            for one in machines
-            if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
+            machine
+            for machine in machines
+            if machine_facts.phase(machine) != "Deleting" and not machine_facts.is_given_up(machine)
         ]
         pool_objects.mark(self.api, self.params["namespace"], going)
 

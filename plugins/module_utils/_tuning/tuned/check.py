@@ -73,7 +73,7 @@ def check(tuning: Tuning, problems: Problems) -> None:
 
 def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problems) -> None:
     """Add a problem if the pool has nodes of another architecture than its profile is for."""
-    found = {labels(one).get(_ARCHITECTURE, "") for one in nodes} - {""}
+    found = {labels(node).get(_ARCHITECTURE, "") for node in nodes} - {""}
     for architecture in sorted(found):
         of_nodes = replace(tuning, architecture=architecture)
         _profile(of_nodes, problems)
@@ -195,11 +195,11 @@ def _sysctl_name(name: str, plain: str, path: str, problems: Problems) -> None:
 
 
 def _arguments(tuning: Tuning, problems: Problems) -> None:
-    for index, one in enumerate(tuning.kernel_arguments):
-        path, name = f"{tuning.path}.kernel_arguments[{index}]", one.partition("=")[0]
+    for index, argument in enumerate(tuning.kernel_arguments):
+        path, name = f"{tuning.path}.kernel_arguments[{index}]", argument.partition("=")[0]
         plain = kernel_names.plain(name)
-        if not _ARGUMENT.fullmatch(one) or any(mark in one for mark in "\"'`$\\"):
-            message = f"{one!r} is not one kernel argument."
+        if not _ARGUMENT.fullmatch(argument) or any(mark in argument for mark in "\"'`$\\"):
+            message = f"{argument!r} is not one kernel argument."
             problems.add(_WRONG, path, message, "Write NAME or NAME=VALUE, without spaces and quotes.")
         elif plain in _OTHERS:
             option = _OTHERS[plain]
@@ -208,10 +208,10 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
         elif tuning.architecture and _ONLY_ON.get(plain, tuning.architecture) != tuning.architecture:
             message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.architecture}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
-        elif one in tuning.kernel_arguments[:index]:
-            problems.add("POOL-DUPLICATE", path, name=one)
+        elif argument in tuning.kernel_arguments[:index]:
+            problems.add("POOL-DUPLICATE", path, name=argument)
         else:
-            _argument(one, path, problems)
+            _argument(argument, path, problems)
 
 
 def _argument(one: str, path: str, problems: Problems) -> None:

@@ -38,15 +38,15 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
         return {"pools": [], "rebooted": [], "ends": []}
     tuneds = api.list(TUNED, manifest.NAMESPACE)
     before = api.list(PROFILE, manifest.NAMESPACE)
-    nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
+    nodes = {tuning.name: api.list(NODE, labels=selector(tuning.label)) for tuning in tunings}
     _check(tunings, tuneds, nodes)
     for warning in filter(None, map(check.warning, tunings)):
         api.warn(warning)
-    objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
+    objects = {tuning.name: manifest.build(tuning, _parent(api, tuning)) for tuning in tunings}
     late = Late(params["go_on"], lambda: api.deadline.grow(api.deadline.elapsed() + REST))
     with _naming_pools(tunings, {}):
         rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"], late)
-    going = [one for one in tunings if manifest.object_name(one.name) not in late.titles]
+    going = [tuning for tuning in tunings if manifest.object_name(tuning.name) not in late.titles]
     wanted = [_applied(api, one, objects[one.name], tuneds) for one in going]
     seen = _wait(api, tunings, wanted, params["grace"], late)
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
@@ -63,9 +63,9 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
 
     Nodes that rebooted for it go back to the MachineConfigPool worker first, and reboot for that.
     """
-    names = [one["name"] for one in params["pools"]]
+    names = [pool["name"] for pool in params["pools"]]
     rolled = rollout_steps.remove(api, names, params["on_busy"]) if _has_pools(api) else []
-    titles = [manifest.object_name(one) for one in names]
+    titles = [manifest.object_name(name) for name in names]
     deleted = [object_name for object_name in titles if api.delete(TUNED, object_name, manifest.NAMESPACE)]
     if deleted:
         api.wait(
@@ -87,13 +87,13 @@ def _rolled(
     late: Late,
 ) -> dict[str, dict[str, t.Any]]:
     """Roll out what reboots nodes, if there is anything, and return the results by pool."""
-    if not any(one.reboots for one in tunings) and not _has_pools(api):
+    if not any(tuning.reboots for tuning in tunings) and not _has_pools(api):
         return {}
     leaving = [
-        one
-        for one in tunings
-        if manifest.goes_by_pool(named(tuneds, manifest.object_name(one.name)))
-        and not manifest.goes_by_pool(objects[one.name])
+        tuning
+        for tuning in tunings
+        if manifest.goes_by_pool(named(tuneds, manifest.object_name(tuning.name)))
+        and not manifest.goes_by_pool(objects[tuning.name])
     ]
     if leaving:
         # The profile that these include goes with the rollout, and kernel arguments come from both.
@@ -192,7 +192,7 @@ def _naming_pools(tunings: t.Sequence[Tuning], verdicts: t.Mapping[str, Readines
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
-        found = {one.name: verdicts.get(manifest.object_name(one.name)) for one in tunings}
+        found = {tuning.name: verdicts.get(manifest.object_name(tuning.name)) for tuning in tunings}
         exc.facts["pools"] = [
             {"name": pool, "ready": one is not None and one.is_ready} for pool, one in found.items()
         ]
