@@ -139,12 +139,7 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "POOL-MARKET", where, f"{asked!r} is not the id of a capacity reservation group.", remedy
         )
     elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
-        problems.add(
-            "POOL-MARKET",
-            where,
-            "a spot machine cannot use a capacity reservation.",
-            "Remove one of the two.",
-        )
+        problems.add("POOL-CONFLICT", where, other="market spot")
 
 
 def _check_os_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:

@@ -150,8 +150,8 @@ def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         and wanted.kind
         and not problems.at(f"{paths.options}.gpus")
     ):
-        message = f"{machine} is not an N1 machine: its GPUs are built in, and no others can be attached."
-        problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
+        other = f"{machine}, which is not an N1 machine: its GPUs are built in"
+        problems.add("POOL-CONFLICT", f"{paths.options}.gpus", remedy="Remove gcp.gpus.", other=other)
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
         where = f"{paths.patch}.onHostMaintenance"
         problems.add(

@@ -100,11 +100,9 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         also = " on Nutanix: a machine has only the GPUs of this list"
         problems.add("POOL-REQUIRED", where, remedy=remedy, also=also)
     elif gpus and wanted.kind and len(gpus) != wanted.kind.gpus:
+        given, remedy = number_of(len(gpus), "GPU"), "Write one entry for each GPU."
         problems.add(
-            "POOL-GPUS",
-            where,
-            f"lists {number_of(len(gpus), 'GPU')}, but the candidate has {wanted.kind.gpus}.",
-            "Write one entry for each GPU.",
+            "POOL-GPUS", where, remedy=remedy, given=given, type="the candidate", gpus=wanted.kind.gpus
         )
     refuse_sockets(wanted, paths, problems)
     if wanted.options.get("cores_per_socket") and not wanted.options.get("cpus"):

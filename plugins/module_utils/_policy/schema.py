@@ -53,12 +53,8 @@ def check(pool: Description, path: str, problems: Problems) -> None:
         problems.add("POOL-CONFLICT", f"{path}.taints", remedy=remedy, other="partition soft", also=also)
     for index, one in enumerate(pool.get("priority") or []):
         if one.get("name") == PRIORITY_CLASS and one != SPARE:
-            problems.add(
-                "POOL-VALUE",
-                f"{path}.priority[{index}].name",
-                f"{PRIORITY_CLASS} is the priority class of the placeholder pods of spare.",
-                "Give the priority class another name.",
-            )
+            why = "the placeholder pods of spare have it"
+            problems.add("POOL-CLASS", f"{path}.priority[{index}].name", name=PRIORITY_CLASS, why=why)
     if pool.get("spare"):
         _check_spare(pool, f"{path}.spare", problems)
 

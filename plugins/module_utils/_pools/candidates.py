@@ -45,13 +45,8 @@ def resolve(
     found = catalogue.find(where, name) if where else None
     facts = {key: candidate[key] for key in FACTS if candidate.get(key) is not None}
     if cloud and found and facts.get("gpus", found.gpus) != found.gpus:
-        problems.add(
-            "POOL-GPUS",
-            f"{path}.gpus",
-            f"is {facts['gpus']}, and {found.name} has {number_of(found.gpus, 'GPU')}.",
-            "Remove gpus, or use another instance type. If the catalogue is wrong, correct the type in "
-            "gpu_instance_types_catalogue (module option catalogue).",
-        )
+        given = number_of(facts["gpus"], "GPU")
+        problems.add("POOL-GPUS", f"{path}.gpus", given=given, type=found.name, gpus=found.gpus)
         return None
     if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
         entry = {
@@ -246,8 +241,7 @@ def _refuse_attached(
     accelerator, _colon, count = gpus.partition(":")
     where = f"{path}.gcp.gpus" if _gpus(candidate) else f"{path}.instance_type"
     if not gpus:
-        remedy = "Attach GPUs: gcp: {gpus: {type: nvidia-tesla-t4, count: 1}}."
-        problems.add("POOL-GPUS", where, f"{machine} has no GPU.", remedy)
+        problems.add("POOL-NO-GPUS", where, machine=machine)
     elif accelerator in offers:
         counts = ", ".join(map(str, sorted(offers[accelerator])))
         gpus = f"{count} {accelerator}"

@@ -108,12 +108,8 @@ def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -
         for position, priority in enumerate(pool.get("priority") or []):
             path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
             if str(own).startswith(RESERVED):
-                problems.add(
-                    "POOL-VALUE",
-                    f"{path}.name",
-                    f"{own} begins with {RESERVED}, which Kubernetes keeps for its own priority classes.",
-                    "Give the priority class another name.",
-                )
+                why = f"Kubernetes keeps {RESERVED} for its own priority classes"
+                problems.add("POOL-CLASS", f"{path}.name", name=own, why=why)
             if own in seen and priority != seen[own][1]:
                 other, once = f"that at {seen[own][0]}", f"priority class {own}"
                 problems.add("POOL-DIFFERS", path, value="the description", other=other, once=once)

@@ -164,12 +164,8 @@ def _options(given: t.Any, where: str, problems: Problems) -> KubeObject:
     options = read_map(given, FIELDS, where, problems)
     most = options.get("max_unhealthy")
     if most is not None and not _is_amount(most):
-        problems.add(
-            "POOL-VALUE",
-            f"{where}.max_unhealthy",
-            f"{most!r} is neither a number of machines nor a percentage.",
-            "For example 1, or 40%.",
-        )
+        form, remedy = "a number of machines or a percentage", "For example 1, or 40%."
+        problems.add("POOL-TYPE", f"{where}.max_unhealthy", remedy=remedy, form=form, value=repr(most))
     return options
 
 

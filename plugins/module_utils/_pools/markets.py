@@ -54,16 +54,8 @@ def _market(value: t.Any, path: str, problems: Problems) -> Description:
 def _check_market(market: Description, where: str, problems: Problems) -> None:
     kind = market.get("type")
     if kind == "spot" and "reservation" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.reservation",
-            "a spot instance cannot use a capacity reservation.",
-            "Remove reservation, or use type on_demand.",
-        )
+        remedy = "Remove reservation, or use type on_demand."
+        problems.add("POOL-CONFLICT", f"{where}.reservation", remedy=remedy, other="market spot")
     if kind in ("on_demand", "capacity_block") and "max_price" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.max_price",
-            f"only market spot has a maximum price, not {kind}.",
-            "Remove max_price, or use type spot.",
-        )
+        other, remedy = f"market {kind}, only with spot", "Remove max_price, or use type spot."
+        problems.add("POOL-CONFLICT", f"{where}.max_price", remedy=remedy, other=other)

@@ -173,8 +173,8 @@ def test_shielded_and_another_image() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"gcp": T4}, ("POOL-GPUS", "gcp.gpus")),
-        ({"instance_type": "n1-standard-8"}, ("POOL-GPUS", "candidates[0].instance_type")),
+        ({"gcp": T4}, ("POOL-CONFLICT", "gcp.gpus")),
+        ({"instance_type": "n1-standard-8"}, ("POOL-NO-GPUS", "candidates[0].instance_type")),
         (
             {"instance_type": "n1-standard-8+nvidia-tesla-t4:3"},
             ("POOL-ATTACHED", "candidates[0].instance_type"),

@@ -56,9 +56,9 @@ def test_a_pool_that_says_nothing() -> None:
     ("value", "more", "code", "path"),
     [
         ("yes", {}, "POOL-TYPE", "gpu_pools[0].health"),
-        ({"max_unhealthy": "many"}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
-        ({"max_unhealthy": -1}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
-        ({"max_unhealthy": True}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": "many"}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": -1}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": True}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
         ({"startup_timeout": "soon"}, {}, "POOL-VALUE", "gpu_pools[0].health.startup_timeout"),
         ({"unhealthy_after": 600}, {}, "POOL-TYPE", "gpu_pools[0].health.unhealthy_after"),
         ({"maxUnhealthy": 1}, {}, "POOL-UNKNOWN-KEY", "gpu_pools[0].health.maxUnhealthy"),

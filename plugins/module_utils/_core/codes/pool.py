@@ -41,6 +41,11 @@ CODES: t.Final = (
         "replacement of a node ends its pods.",
     ),
     Code(
+        "POOL-CLASS",
+        "{path}: a pool may not describe the priority class {name}: {why}.",
+        "Give the class in `priority` another name.",
+    ),
+    Code(
         "POOL-CONFLICT",
         "{path}: does not go with {other}{also}.",
         "Keep one of the two in `gpu_pools`.",
@@ -102,9 +107,9 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-GPUS",
-        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs "
-        "attached GPUs, does not take that number, or its instance type has another number.",
-        "Correct `gpus` of the candidate, `gcp.gpus` or `nutanix.gpus` as the message says.",
+        "{path}: has {given}, and {type} has {gpus}.",
+        "Correct `{path}`, or use another `instance_type`. If the catalogue is wrong, correct the type in "
+        "gpu_instance_types_catalogue (module option catalogue).",
     ),
     Code(
         "POOL-INSTANCE-TYPE",
@@ -129,8 +134,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-MARKET",
-        "The platform does not have that market, the market and the reservation contradict each other, the "
-        "reservation's id is malformed, or the market takes no price.",
+        "The platform does not have that market, the reservation's id is malformed, or the market takes no "
+        "price.",
         "Change `market` in the pool.",
     ),
     Code(
@@ -148,6 +153,11 @@ CODES: t.Final = (
         "POOL-NO-DRA",
         "{path}: needs the DRA driver, which runs only with backend dra.",
         "Set `gpu_backend: dra` (module gpu_sharing: claims: true), or use `time_slicing` or `mps`.",
+    ),
+    Code(
+        "POOL-NO-GPUS",
+        "{path}: {machine} has no GPU.",
+        "Attach GPUs with `gcp.gpus`, such as {type: nvidia-tesla-t4, count: 1}.",
     ),
     Code(
         "POOL-NONE",
