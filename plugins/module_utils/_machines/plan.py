@@ -143,9 +143,10 @@ def _source(
 def _check_image(platform: Platform, image: str) -> None:
     if image and platform.NO_IMAGE:
         raise InputError(
-            "POOL-PLATFORM",
-            f"Machines of this platform cannot boot from image: {image}.",
-            platform.NO_IMAGE,
+            "POOL-CONFLICT",
+            remedy=platform.NO_IMAGE,
+            path=f"image: {image}",
+            other="this platform, whose machines cannot boot from it",
         )
 
 

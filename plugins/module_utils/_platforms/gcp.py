@@ -104,12 +104,12 @@ _SHIELDED: t.Final = {
     "vtpm": "virtualizedTrustedPlatformModule",
     "integrity_monitoring": "integrityMonitoring",
 }
-# Fields that a patch must not set -> the remedy.
+# Fields that a patch must not set -> the option of the pool that sets them.
 _NOT_PATCHED: t.Final = {
-    "gpus": "Set gcp.gpus instead: the devices of a node are counted by it.",
-    "machineType": "Set instance_type instead: the devices of a node are counted by it.",
-    "provisioningModel": "Set market: spot instead.",
-    "preemptible": "Set market: spot, and gcp.preemptible where the API knows no Spot.",
+    "gpus": "gcp.gpus",
+    "machineType": "instance_type",
+    "provisioningModel": "market: spot",
+    "preemptible": "market: spot (and gcp.preemptible where the API knows no Spot)",
 }
 
 
@@ -134,12 +134,8 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add("POOL-CONFLICT", where, remedy="Set both to false, or neither.", other=other)
     if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
         where = f"{paths.patch}.confidentialCompute"
-        problems.add(
-            "POOL-PLATFORM",
-            where,
-            "the Machine API creates confidential machines only in series without GPUs.",
-            "Remove it.",
-        )
+        other = "machines with GPUs, which the Machine API does not create as confidential ones"
+        problems.add("POOL-CONFLICT", where, remedy="Remove it.", other=other)
 
 
 def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -154,16 +150,10 @@ def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add("POOL-CONFLICT", f"{paths.options}.gpus", remedy="Remove gcp.gpus.", other=other)
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
         where = f"{paths.patch}.onHostMaintenance"
-        problems.add(
-            "POOL-PLATFORM",
-            where,
-            "a machine with GPUs cannot be moved to another host while it runs.",
-            "Remove it: it is always Terminate.",
-        )
+        other = "machines with GPUs, which cannot be moved to another host while they run"
+        problems.add("POOL-CONFLICT", where, remedy="Remove it: it is always Terminate.", other=other)
     for field in sorted(set(_NOT_PATCHED) & set(wanted.patch)):
-        problems.add(
-            "POOL-PLATFORM", f"{paths.patch}.{field}", "is set by the pool itself.", _NOT_PATCHED[field]
-        )
+        problems.add("POOL-PROVIDER-VALUE", f"{paths.patch}.{field}", option=_NOT_PATCHED[field])
 
 
 def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:

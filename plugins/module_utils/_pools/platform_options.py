@@ -30,12 +30,7 @@ def settle(pool: Description, path: str, cloud: str | None, problems: Problems) 
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
             if cloud is not None and key != cloud:
-                problems.add(
-                    "POOL-PLATFORM",
-                    f"{where}.{key}",
-                    f"is for {key}, but this cluster runs on {cloud}.",
-                    f"Remove {key}.",
-                )
+                problems.add("POOL-PLATFORM", f"{where}.{key}", platform=key, cloud=cloud)
         if PATCH in holder:
             _check_patch(holder[PATCH], f"{where}.{PATCH}", platform, problems)
     for candidate, _where in _candidates(pool, path):

@@ -99,7 +99,7 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
         ),
         (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
-            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+            ("POOL-CONFLICT", "provider_spec_patch.onHostMaintenance"),
         ),
         (
             {"provider_spec_patch": {"restartPolice": "Never"}},

@@ -25,7 +25,7 @@ def problem(name: str, **changes: t.Any) -> tuple[str, str]:
 def test_an_image_that_one_word_cannot_name_is_refused() -> None:
     with pytest.raises(AcceleratorError, match="image: rhcos") as caught:
         planned("baremetal", image="rhcos.raw")
-    assert (caught.value.code, caught.value.layer) == ("POOL-PLATFORM", "input")
+    assert (caught.value.code, caught.value.layer) == ("POOL-CONFLICT", "input")
     assert "baremetal.image" in caught.value.remedy
 
 

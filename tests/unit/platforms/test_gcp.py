@@ -204,16 +204,16 @@ def test_shielded_and_another_image() -> None:
         ({"disk": {"throughput_mib": 200}}, ("POOL-DISK", "disk.throughput_mib")),
         (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
-            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+            ("POOL-CONFLICT", "provider_spec_patch.onHostMaintenance"),
         ),
-        ({"provider_spec_patch": {"gpus": []}}, ("POOL-PLATFORM", "provider_spec_patch.gpus")),
+        ({"provider_spec_patch": {"gpus": []}}, ("POOL-PROVIDER-VALUE", "provider_spec_patch.gpus")),
         (
             {"provider_spec_patch": {"provisioningModel": "Spot"}},
-            ("POOL-PLATFORM", "provider_spec_patch.provisioningModel"),
+            ("POOL-PROVIDER-VALUE", "provider_spec_patch.provisioningModel"),
         ),
         (
             {"provider_spec_patch": {"confidentialCompute": "Enabled"}},
-            ("POOL-PLATFORM", "provider_spec_patch.confidentialCompute"),
+            ("POOL-CONFLICT", "provider_spec_patch.confidentialCompute"),
         ),
         (
             {"provider_spec_patch": {"onHostMaintenence": "Terminate"}},

@@ -178,8 +178,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-PLATFORM",
-        "The option belongs to another platform, or this platform's machines do not support it.",
-        "Remove the option that the message names from `gpu_pools`.",
+        "{path}: is for {platform}, but this cluster runs on {cloud}.",
+        "Remove {platform} from the pool in `gpu_pools`.",
     ),
     Code(
         "POOL-PRIORITY",
