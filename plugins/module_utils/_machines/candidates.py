@@ -187,11 +187,11 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
 
     Raise DriftError if a set makes machines that no candidate names.
     """
-    places = [_place(pool, one) for one in held]
+    places = [_place(pool, held_set) for held_set in held]
     shares = [
         Share(pool.candidates[place], one.zone, one.replicas) for place, one in zip(places, held, strict=True)
     ]
-    record = next((one.obtained for one in held if one.obtained), "")
+    record = next((held_set.obtained for held_set in held if held_set.obtained), "")
     here = _current_place(places, held)
     order = [*pool.candidates[here:], *pool.candidates[:here]]
     if record and not reselect:
@@ -218,7 +218,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
         for place, share, one in zip(places, shares, held, strict=True)
         if one.obtained and (place == here or pool.mixed)
     ]
-    has_enough = is_complete or sum(one.replicas for one in held) >= pool.replicas
+    has_enough = is_complete or sum(held_set.replicas for held_set in held) >= pool.replicas
     stays = bool(record) and not reselect and has_enough
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before, prior=record)
 

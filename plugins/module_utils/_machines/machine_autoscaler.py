@@ -88,13 +88,13 @@ def is_scaled(machine_set: KubeObject) -> bool:
 def check(sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if a foreign MachineAutoscaler scales one of the sets."""
     names = set(map(name_of, sets))
-    for one in live:
-        if target_of(one) in names and not owned(one):
+    for autoscaler in live:
+        if target_of(autoscaler) in names and not owned(autoscaler):
             raise AcceleratorError(
                 "MACH-AUTOSCALER-FOREIGN",
-                name=name_of(one),
-                machine_set=target_of(one),
-                namespace=one["metadata"]["namespace"],
+                name=name_of(autoscaler),
+                machine_set=target_of(autoscaler),
+                namespace=autoscaler["metadata"]["namespace"],
             )
 
 
@@ -103,11 +103,11 @@ class Judge:
 
     def __init__(self, wanted: t.Sequence[KubeObject]) -> None:
         self._bounds = {
-            target_of(one): {
-                MIN_SIZE: str(one["spec"]["minReplicas"]),
-                MAX_SIZE: str(one["spec"]["maxReplicas"]),
+            target_of(autoscaler): {
+                MIN_SIZE: str(autoscaler["spec"]["minReplicas"]),
+                MAX_SIZE: str(autoscaler["spec"]["maxReplicas"]),
             }
-            for one in wanted
+            for autoscaler in wanted
         }
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:

@@ -66,18 +66,18 @@ def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> l
     """Return the machine sets that the pool already has, by name."""
     platform = platform_of(cluster)
     found = []
-    for one in live:
-        if owned(one) and pool_of(one) == pool.name:
-            provider = machine_set.provider_of(one)
-            kind = machine_set.candidate_of(one) or platform.instance_type(provider)
+    for live_set in live:
+        if owned(live_set) and pool_of(live_set) == pool.name:
+            provider = machine_set.provider_of(live_set)
+            kind = machine_set.candidate_of(live_set) or platform.instance_type(provider)
             found.append(
                 Held(
-                    machine_set.name_of(one),
+                    machine_set.name_of(live_set),
                     kind,
                     platform.zone(provider),
-                    machine_set.share_of(one),
-                    machine_set.obtained_of(one),
-                    machine_set.made(one),
+                    machine_set.share_of(live_set),
+                    machine_set.obtained_of(live_set),
+                    machine_set.made(live_set),
                 )
             )
     return sorted(found, key=lambda one: one.name)
@@ -97,7 +97,7 @@ def plan(
     """
     platform = platform_of(cluster)
     _check_image(platform, params.get("image") or "")
-    existing = {machine_set.name_of(one): one for one in live}
+    existing = {machine_set.name_of(live_set): live_set for live_set in live}
     have = held(cluster, pool, live)
     manifests: dict[str, KubeObject] = {}
     wanted: dict[str, KubeObject] = {}
@@ -105,7 +105,7 @@ def plan(
     warnings: list[str] = []
     sources = pool.source or params.get("source_machine_set") or ()
     for share in shares:
-        name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
+        name = _name(cluster.name, pool, share, have, {*named, *(held_set.name for held_set in have)})
         source = _source(live, platform, share, sources, existing.get(name))
         provider, warning = _provider(
             platform, source.machine_set, pool, share, params.get("image") or "", is_new=name not in existing
@@ -225,8 +225,8 @@ def too_many(
     held: t.Iterable[Held], live: t.Iterable[KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
     """Return Machines without an instance in sets that have more replicas than before the search."""
-    now = {machine_set.name_of(one): machine_set.replicas_of(one) for one in live}
-    larger = {one.name for one in held if now.get(one.name, 0) > one.replicas}
+    now = {machine_set.name_of(live_set): machine_set.replicas_of(live_set) for live_set in live}
+    larger = {held_set.name for held_set in held if now.get(held_set.name, 0) > held_set.replicas}
     return [
         one
         for one in machines

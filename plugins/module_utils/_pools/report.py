@@ -215,10 +215,10 @@ def _cost_lines(cost: JsonObject | None) -> list[str]:
     return [f"cost    {_span(cost)} an hour ({cost['class']})"]
 
 
-def _line(one: JsonObject) -> str:
-    fields = f" ({', '.join(one['fields'])})" if one["fields"] else ""
-    unchecked = " (unchecked)" if one.get("unchecked") else ""
-    return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}{unchecked}"
+def _line(change: JsonObject) -> str:
+    fields = f" ({', '.join(change['fields'])})" if change["fields"] else ""
+    unchecked = " (unchecked)" if change.get("unchecked") else ""
+    return f"{_VERBS[change['action']]:<6}  {change['object']}{fields}{unchecked}"
 
 
 def _row(pool: JsonObject) -> tuple[str, ...]:

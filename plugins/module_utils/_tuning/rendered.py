@@ -19,7 +19,7 @@ PROFILES: t.Final = "profiles"
 
 def sources(pool: str, wanted: t.Iterable[KubeObject]) -> list[str]:
     """Return the MachineConfigs that the wanted objects bring into the pool's rendered configuration."""
-    name, kinds = machine_config.pool_name(pool), {one["kind"] for one in wanted}
+    name, kinds = machine_config.pool_name(pool), {manifest["kind"] for manifest in wanted}
     found = [machine_config.kernel_name(pool)] if "MachineConfig" in kinds else []
     if "PerformanceProfile" in kinds:
         found += [f"50-performance-{name}", told_name(pool)]
@@ -141,7 +141,7 @@ class Rendered:
         if found := [trouble for trouble in troubles(pool, ()) if trouble.code == RENDER]:
             return worst(found)
         have = source_names(pool)
-        lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
+        lacking = [source for source in wanted if not any(name.startswith(source) for name in have)]
         if lacking or not target(pool):
             what = ", ".join(lacking) or "a configuration"
             return pending(

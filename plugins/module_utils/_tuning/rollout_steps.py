@@ -151,8 +151,8 @@ def _work(
     coming: t.Sequence[_Coming],
 ) -> Work:
     """Return the work with its reboots; the pods are read once for all pools."""
-    coming = [one for one in coming if one.nodes]
-    pods = _pods(api, [node for one in coming for node in one.nodes])
+    coming = [coming_pool for coming_pool in coming if coming_pool.nodes]
+    pods = _pods(api, [node for coming_pool in coming for node in coming_pool.nodes])
     reboots = [rollout.reboot(one.name, one.path, one.because, one.nodes, one.live, pods) for one in coming]
     asked = [
         (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked

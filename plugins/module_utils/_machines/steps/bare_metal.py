@@ -39,7 +39,7 @@ def foresee(
     hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate
-        has = sum(one.replicas for one in held if one.candidate == candidate.key)
+        has = sum(held_set.replicas for held_set in held if held_set.candidate == candidate.key)
         if sum(search.placement.values()) <= has:
             return
         if hosts is None:

@@ -61,8 +61,12 @@ def described(selector: Host) -> str:
     return ", ".join([*exact, *more]) or "any labels"
 
 
-def _fulfils(one: Host, labels: t.Mapping[str, str]) -> bool:
-    key, operator, values = one["key"], str(one["operator"]).lower(), one.get("values") or []
+def _fulfils(expression: Host, labels: t.Mapping[str, str]) -> bool:
+    key, operator, values = (
+        expression["key"],
+        str(expression["operator"]).lower(),
+        expression.get("values") or [],
+    )
     if operator in ("exists", "!", "doesnotexist"):
         return (key in labels) == (operator == "exists")
     return (labels.get(key) in values) == (operator in ("in", "=", "=="))

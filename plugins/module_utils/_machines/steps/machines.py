@@ -49,9 +49,9 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
         # Sets of an instance type that the pool no longer asks for make room for new ones.
         replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [
-            one
-            for one in held
-            if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
+            held_set
+            for held_set in held
+            if any(candidates.is_of(held_set, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
     for warning in scaling.respect(search, held, live, params["on_scaled"]):
@@ -78,7 +78,7 @@ def _others(pool: Pool, params: GpuMachinesetParams, cluster: Infrastructure) ->
     if not params["other_pools"]:
         return []
     every = draft_pools(params["other_pools"], "other_pools").pools(Place(cluster.cloud, cluster.name))
-    return [one for one in every if one.name != pool.name and not one.existing]
+    return [other for other in every if other.name != pool.name and not other.existing]
 
 
 def _care(
@@ -124,14 +124,14 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
-    names = {name_of(one) for one in live if owned(one)}
+    names = {name_of(live_set) for live_set in live if owned(live_set)}
     removal_steps.foresee(api, pool, names, params)
     health.absent(api, pool, namespace)  # before the Machines, so that it does not react to deleted Machines
     _not_scaled(api, pool, live, namespace, is_planned=bool((params.get("pool") or {}).get("autoscale")))
     removed = removal_steps.remove(api, pool, names, params)
-    for one in live:
-        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
-    kept = frozenset(name_of(one) for one in live if not owned(one))
+    for live_set in live:
+        api.delete(known("MachineSet"), name_of(live_set), namespace, wait=False)
+    kept = frozenset(name_of(live_set) for live_set in live if not owned(live_set))
     judge = machine_pool.Absent(kept, {node_name(one) for one in removed} - {""})
     seen = api.wait(queries(pool, namespace), judge, f"pool {pool} absent")
     made = {*judge.leaving, *map(node_name, seen.get("machines", ()))}

@@ -158,9 +158,9 @@ class Provisioning:
         """Adopt the replicas that the autoscaler set during the wait."""
         if self.pool.autoscale:
             self.search.placement |= {
-                plan.shares[name_of(one)].zone: replicas_of(one)
-                for one in live
-                if name_of(one) in plan.shares
+                plan.shares[name_of(live_set)].zone: replicas_of(live_set)
+                for live_set in live
+                if name_of(live_set) in plan.shares
             }
 
     def _as_obtained(self) -> Pool:
@@ -183,7 +183,7 @@ class Provisioning:
         machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
         machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
-        existing = {name_of(one): one for one in live}
+        existing = {name_of(live_set): live_set for live_set in live}
         writes.foresee(self.api, plan, existing, self.search.pinned, self.params["adopt"])
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.as_result, going)

@@ -30,9 +30,9 @@ from . import pool_objects
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
     """Move the losses of a shrinking pool to zones with idle machines."""
     zones = {
-        one.name: one.zone
-        for one in held
-        if one.zone in search.placement and is_of(one, search.candidate, search.pool)
+        held_set.name: held_set.zone
+        for held_set in held
+        if held_set.zone in search.placement and is_of(held_set, search.candidate, search.pool)
     }
     current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
     if search.pinned or len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
@@ -56,7 +56,7 @@ def prepare(
     AcceleratorError before any write if a Machine may not go.
     """
     pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
-    have = {name_of(one): replicas_of(one) for one in live}
+    have = {name_of(live_set): replicas_of(live_set) for live_set in live}
     fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
     given_up = [one for one in plan.surplus if have[one]]
     if not fewer and not given_up:

@@ -208,16 +208,16 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     """Raise MachineError before any write if a new instance type needs more than max_surge."""
     old = [
-        one
-        for one in held
-        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool.candidates)
+        held_set
+        for held_set in held
+        if held_set.replicas and not any(is_of(held_set, candidate, pool) for candidate in pool.candidates)
     ]
-    number = sum(one.replicas for one in old)
+    number = sum(held_set.replicas for held_set in old)
     if number > surge:
-        kinds = ", ".join(sorted({one.candidate for one in old}))
+        kinds = ", ".join(sorted({held_set.candidate for held_set in old}))
         raise MachineError(
             "POOL-SURGE",
-            evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
+            evidence=[f"{held_set.name}: {held_set.replicas} of {held_set.candidate}" for held_set in old],
             pool=pool.name,
             machines=counted(number),
             types=kinds,

@@ -214,14 +214,14 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
             _argument(argument, path, problems)
 
 
-def _argument(one: str, path: str, problems: Problems) -> None:
+def _argument(argument: str, path: str, problems: Problems) -> None:
     """Add a problem for an argument that the kernel would ignore without a word."""
-    name, equals, value = one.partition("=")
+    name, equals, value = argument.partition("=")
     known = kernel_names.values(name)
     wrong = [part for part in value.split(",") if part and part not in known]
     if near := kernel_names.near_argument(name):
         message = f"the kernel has no argument {name}, and ignores it."
         problems.add(_WRONG, path, message, f"Did you mean {near}{equals}{value}?")
     elif known and (wrong or not value):
-        message = f"the kernel ignores {one}: it is not a value of {name}."
+        message = f"the kernel ignores {argument}: it is not a value of {name}."
         problems.add(_WRONG, path, message, f"Set one of {', '.join(known)}.")

@@ -103,11 +103,11 @@ def _rolled(
     return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy, late)}
 
 
-def _parent(api: Api, one: Tuning) -> str:
+def _parent(api: Api, tuning: Tuning) -> str:
     """Return the profile that the pool's PerformanceProfile makes, or ""."""
-    if one.isolate is None:
+    if tuning.isolate is None:
         return ""
-    return machine_config.tuned_parent(one, api.served(known("PerformanceProfile")))
+    return machine_config.tuned_parent(tuning, api.served(known("PerformanceProfile")))
 
 
 def _has_pools(api: Api) -> bool:
@@ -138,9 +138,9 @@ def _check(
         _refuse_others(one, tuneds, nodes[one.name])
 
 
-def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
+def _refuse_others(tuning: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if the pool's object is foreign, or loses against another one."""
-    own = manifest.object_name(one.name)
+    own = manifest.object_name(tuning.name)
     live = named(tuneds, own)
     if live and not owned(live):
         raise AcceleratorError("TUNE-FOREIGN", name=own)
@@ -148,17 +148,17 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
         raise AcceleratorError(
             "TUNE-RIVAL",
             evidence=lines,
-            path=one.path,
-            pool=one.name,
+            path=tuning.path,
+            pool=tuning.name,
             profile=own,
             priority=manifest.PRIORITY,
             rivals="; ".join(lines),
         )
 
 
-def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
-    api.apply(wanted, live=named(tuneds, manifest.object_name(one.name)) or None)
-    return Wanted(one, wanted["spec"]["profile"][0]["data"])
+def _applied(api: Api, tuning: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
+    api.apply(wanted, live=named(tuneds, manifest.object_name(tuning.name)) or None)
+    return Wanted(tuning, wanted["spec"]["profile"][0]["data"])
 
 
 def _wait(
