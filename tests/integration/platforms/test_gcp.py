@@ -95,7 +95,7 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
     [
         (
             {"candidates": [{**A100, "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}}], "gcp": {}},
-            ("POOL-ATTACHED", "candidates[0].gcp.gpus"),
+            ("POOL-CONFLICT", "candidates[0].gcp.gpus"),
         ),
         (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
