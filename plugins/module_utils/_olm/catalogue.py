@@ -12,7 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from . import version_range
 from .plans import USABLE
-from .settings import assignment, variable
+from .settings import another_catalogue, assignment, variable
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (
@@ -21,7 +21,8 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-marketplace",
     "redhat-operators",
 )
-CATALOG_REMEDY: t.Final = "Run `oc -n openshift-marketplace get catalogsource,pods`."
+# The end of a message about a release that is older than the installed one.
+NO_DOWNGRADE: t.Final = ", which is older; OLM does not downgrade"
 
 
 class AwayError(AcceleratorError):
@@ -46,9 +47,14 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Kub
             one["metadata"]["name"]: (one.get("spec") or {}).get("priority") or 0 for one in catalogs
         }
         evidence = [f"CatalogSource {one}: priority {priorities.get(one, 0)}" for one in found]
-        message = f"Package {name} comes from {len(found)} catalogues: {', '.join(found)}."
-        remedy = f"Set {variable(name, 'source')} to one of {', '.join(found)}."
-        raise AcceleratorError("OLM-SOURCES", message, remedy, evidence)
+        raise AcceleratorError(
+            "OLM-SOURCES",
+            package=name,
+            number=len(found),
+            catalogues=", ".join(found),
+            setting=variable(name, "source"),
+            evidence=evidence,
+        )
 
 
 def disabled(hub: KubeObject | None, source: str) -> str:
@@ -77,53 +83,48 @@ def missing(
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
     if source and source not in states:
-        remedy = _with_source(name, sources(offered, name), sorted(states))
-        return _no_source(source, sorted(states), disabled(hub, source), remedy, evidence)
+        why = _no_source(source, sorted(states), disabled(hub, source))
+        catalogue = _with_source(name, sources(offered, name), sorted(states))
+        return AcceleratorError("OLM-CATALOG", package=name, why=why, catalogue=catalogue, evidence=evidence)
     if unwell or not states:
-        which = (
-            ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key)
-            or "no CatalogSource exists"
+        which = ", ".join(
+            f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key
         )
-        message = f"Package {name} is not served, and not every catalogue is READY: {which}."
+        why = f"not every catalogue is READY: {which}" if which else "no CatalogSource exists"
         make = AwayError if unwell and states else AcceleratorError
-        return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence)
+        return make(
+            "OLM-CATALOG", package=name, why=why, catalogue=another_catalogue(name), evidence=evidence
+        )
     hint = _hint(name, {package_name(one) for one in offered if source in (None, catalog(one)[0])})
     off = [one for one in DEFAULT_SOURCES if source is None and one not in states and disabled(hub, one)]
     evidence += [f"CatalogSource {one}: disabled in OperatorHub cluster" for one in off]
-    message = (
-        f"Package {name} is in none of the catalogues {', '.join(sorted(key for key in wanted if key))}."
-    )
-    remedy = (
-        f"{hint} A mirrored catalogue must contain the package: "
-        "oc get packagemanifests -n openshift-marketplace."
-    )
     if others := [one for one in sources(offered, name) if one != source]:
-        remedy = _with_source(name, others, sorted(states))
-    return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
+        hint = f"Set {_with_source(name, others, sorted(states))}."
+    return AcceleratorError(
+        "OLM-NO-PACKAGE",
+        package=name,
+        catalogues=", ".join(sorted(key for key in wanted if key)),
+        hint=hint,
+        evidence=evidence,
+    )
 
 
 def _with_source(name: str, having: t.Sequence[str], existing: t.Sequence[str]) -> str:
-    """Return which catalogue to name. having: those with the package; existing: all of the cluster."""
+    """Return how to set another catalogue. having: those with the package; existing: all of the cluster."""
     if len(having) == 1:
-        return f"Set {assignment(name, 'source', having[0])}, which has package {name}."
+        return f"{assignment(name, 'source', having[0])}, which has package {name}"
     if having:
-        return f"Set {variable(name, 'source')} to one of {', '.join(having)}, which have package {name}."
-    which = f" {' or '.join(existing)}" if existing else ""
-    return f"Mirror package {name} into a catalogue{which}, and set {variable(name, 'source')} to it."
+        return f"{variable(name, 'source')} to one of {', '.join(having)}, which have package {name}"
+    which = f" ({' or '.join(existing)})" if existing else ""
+    return f"{variable(name, 'source')} to a catalogue into which you mirror package {name}{which}"
 
 
-def _no_source(
-    source: str, existing: list[str], why: str, remedy: str, evidence: list[str]
-) -> AcceleratorError:
-    """Return the failure of a catalogue that does not exist. why: how OperatorHub disables it, or empty."""
-    if why:
-        message = (
-            f"CatalogSource {source} is one of OpenShift's own and is switched off: "
-            f"in OperatorHub cluster, spec.{why}."
-        )
-    else:
-        message = f"There is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}."
-    return AcceleratorError("OLM-CATALOG", message, remedy, evidence)
+def _no_source(source: str, existing: list[str], disabled: str) -> str:
+    """Return why a catalogue does not exist. disabled: how OperatorHub disables it, or empty."""
+    if disabled:
+        what = f"CatalogSource {source} is one of OpenShift's own and is switched off"
+        return f"{what}: in OperatorHub cluster, spec.{disabled}"
+    return f"there is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}"
 
 
 def _hint(name: str, packages: t.Collection[str]) -> str:
@@ -140,11 +141,11 @@ def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
     name = catalog(offer)[0]
     state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
     if state not in USABLE:
-        raise AwayError(
-            "OLM-CATALOG",
-            f"CatalogSource {name} is {state or 'not yet connected'}, not READY.",
-            CATALOG_REMEDY,
+        package, why = (
+            package_name(offer),
+            f"CatalogSource {name} is {state or 'not yet connected'}, not READY",
         )
+        raise AwayError("OLM-CATALOG", package=package, why=why, catalogue=another_catalogue(package))
 
 
 def package_name(manifest: KubeObject) -> str:
@@ -170,14 +171,23 @@ def channel(manifest: KubeObject, wanted: str) -> KubeObject:
     name = wanted or status.get("defaultChannel")
     if name in channels:
         return dict(channels[name])
-    listed = ", ".join(f"{one} ({entry.get('currentCSV')})" for one, entry in sorted(channels.items()))
-    message = f"Package {package_name(manifest)} has no channel {name}; it has: {listed}."
+    package = package_name(manifest)
     raise AcceleratorError(
         "OLM-NO-CHANNEL",
-        message,
-        f"Set {variable(package_name(manifest), 'channel')} to one of them; "
-        f"the default is {status.get('defaultChannel')}.",
+        package=package,
+        channel=name,
+        channels=listed(channels, status.get("defaultChannel")),
+        setting=variable(package, "channel"),
     )
+
+
+def listed(channels: t.Mapping[str, KubeObject], default: str | None = None) -> str:
+    """Return the channels with their newest CSV, for a message."""
+    texts = (
+        f"{name} ({entry.get('currentCSV')}{', the default' if name == default else ''})"
+        for name, entry in sorted(channels.items())
+    )
+    return ", ".join(texts)
 
 
 def csvs(entry: KubeObject) -> dict[str, str]:
@@ -197,10 +207,13 @@ def path_to(entry: KubeObject, csv: str | None, package: str = "") -> frozenset[
     if not csv:
         return frozenset(found)
     if csv not in found:
-        listed = ", ".join(sorted(found, key=lambda one: order(found[one])))
-        message = f"Channel {entry['name']} has no CSV {csv}; it has: {listed}."
-        remedy = f"Set {variable(package, 'csv')} to one of them, or set another channel."
-        raise AcceleratorError("OLM-NO-CSV", message, remedy)
+        raise AcceleratorError(
+            "OLM-NO-CSV",
+            where=f"Channel {entry['name']}",
+            wanted=csv,
+            csvs=", ".join(sorted(found, key=lambda name: order(found[name]))),
+            setting=variable(package, "csv"),
+        )
     return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
 
 
@@ -217,6 +230,11 @@ def reaches(entry: KubeObject, csv: str) -> bool:
     can begin with a release that replaces nothing.
     """
     return csv in csvs(entry) or skips(entry, csv)
+
+
+def no_way(csv: str) -> str:
+    """Return why a channel has no way from this CSV, for a message."""
+    return f"it does not hold {csv}, and its head replaces no range of versions with it (olm.skipRange)"
 
 
 def leading_to(manifest: KubeObject, csv: str) -> list[str]:

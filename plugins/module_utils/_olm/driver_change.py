@@ -32,10 +32,6 @@ ALLOW: t.Final = "allow"
 _TRIPLE: t.Final = ("repository", "image", "version")
 _SHOWN: t.Final = 10
 _POLICY: t.Final = known("ClusterPolicy")
-_REMEDY: t.Final = (
-    "Set gpu_operator_driver_change (module option driver_change) to pin, to keep the driver that runs, or "
-    "to allow, to have it replaced node by node."
-)
 _NAME_IT: t.Final = (
     "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
 )
@@ -176,8 +172,8 @@ def triple(image: str) -> dict[str, str]:
     if not (repository and name and version):
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
-            f"The running driver image cannot be read: {image or 'the operator has no driver image'}.",
-            _NAME_IT,
+            why=f"its image cannot be read: {image or 'the operator has no driver image'}",
+            remedy=_NAME_IT,
         )
     return {"repository": repository, "image": name, "version": version}
 
@@ -186,18 +182,11 @@ def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) 
     """Raise OLM-DRIVER-PIN if a policy is foreign and the task may not take it over (take)."""
     theirs = [one["metadata"]["name"] for one in change.policies if not ours(one)]
     if theirs and not take:
-        why = (
-            f"ClusterPolicy {', '.join(theirs)} was not created by this collection, "
-            "so the driver was not pinned there, and nothing was approved."
-        )
-        remedy = (
-            f"Set {assignment(PACKAGE, 'adopt', 'take')} to let this module set it, or set spec.driver "
-            f"there: {triple(change.image)}."
-        )
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
-            f"{change.text}. {why}",
-            remedy,
+            why=f"ClusterPolicy {', '.join(theirs)} was not created by this collection. {change.text}",
+            remedy=f"Set {assignment(PACKAGE, 'adopt', 'take')} to let this module set it, or set "
+            f"spec.driver there: {triple(change.image)}.",
             facts={"driver_change": summarize(change, [], [])},
         )
 
@@ -209,14 +198,19 @@ def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeO
     pods_hit = f"{number_of(len(facts['pods']), 'pod')} with GPUs would have to end{_listed(facts['pods'])}"
     hit = f"{number_of(len(names), 'node')} would get it ({_some(names)}), and {pods_hit}"
     effect = hit if names else "No node has a driver now; the next one would get it"
-    message = f"{change.text}. {effect}. Nothing was approved."
     lines = [f"Node {one['name']}: driver {one['driver'] or 'unknown'}" for one in facts["nodes"]]
     evidence = [
         f"driver: {change.image or 'unknown'} -> {change.to or 'unknown'}",
         *lines,
         *(f"Pod {one}" for one in facts["pods"]),
     ]
-    return NotReadyError("OLM-DRIVER-CHANGE", message, _REMEDY, evidence, facts={"driver_change": facts})
+    return NotReadyError(
+        "OLM-DRIVER-CHANGE",
+        change=change.text,
+        effect=effect,
+        evidence=evidence,
+        facts={"driver_change": facts},
+    )
 
 
 def summarize(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> KubeObject:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._kube.client import Api
 from .._kube.kinds import known
 
@@ -34,28 +34,23 @@ def remark(package: str, name: str, live: KubeObject) -> str:
 
 def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
     """Return the ClusterOperator. Raise OLM-CLUSTER-OPERATOR if it is missing or does not work."""
-    if live is None:
-        message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
-        remedy = (
-            f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, "
-            "spec.capabilities.additionalEnabledCapabilities."
-        )
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
-    states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
+    states = {one["type"]: one for one in at(live, "status.conditions") or []}
     bad = [
         one
         for kind, good in (("Available", "True"), ("Degraded", "False"))
         if (one := states.get(kind)) and one.get("status") != good
     ]
-    if bad or "Available" not in states:
-        lines = [
-            f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
-        ] or ["it has no condition Available yet"]
-        message = (
-            f"{package} is part of OpenShift, and ClusterOperator {name} does not work: {'; '.join(lines)}."
-        )
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
-    return live
+    if live is not None and not bad and "Available" in states:
+        return live
+    lines = [_line(one) for one in bad] or ["it has no condition Available yet"]
+    raise AcceleratorError(
+        "OLM-CLUSTER-OPERATOR",
+        package=package,
+        name=name,
+        capability=_CAPABILITIES[name],
+        state=f"does not work: {'; '.join(lines)}" if live else "does not exist in this cluster",
+        evidence=lines if live else [],
+    )
 
 
 def version(live: KubeObject) -> str:

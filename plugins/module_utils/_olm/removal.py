@@ -16,10 +16,6 @@ from .custom_resources import owned_kinds
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Longest name in a label's key.
 _LONGEST: t.Final = 63
-_HELD: t.Final = (
-    "Check the finalizers of these objects, and that OLM runs: "
-    "`oc -n openshift-operator-lifecycle-manager get pods`."
-)
 _CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
@@ -91,15 +87,16 @@ def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[K
         if left is None:
             return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
         finalizers, held = left["metadata"].get("finalizers") or [], _held_by(left)
-        held_by = ", ".join(finalizers)
-        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {held_by or 'none'})"
-        text += f"; OLM waits for {', '.join(held)}" if held else ""
-        remedy = (
-            _HELD
-            if _CLEANUP in finalizers
-            else f"OLM has done its part; the owner of {held_by or 'the finalizers'} has to remove it."
+        text = text_of(
+            "OLM-CSV-HELD",
+            name=left["metadata"]["name"],
+            finalizers=", ".join(finalizers) or "none",
+            also=f"; OLM waits for {', '.join(held)}" if held else "",
         )
-        return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=remedy, details=tuple(held))
+        if _CLEANUP not in finalizers:
+            owner = ", ".join(finalizers) or "the finalizers"
+            text = text._replace(remedy=f"OLM has done its part; the owner of {owner} has to remove it.")
+        return pending("CSVLeaves", **text._asdict(), details=tuple(held))
 
     return judge
 

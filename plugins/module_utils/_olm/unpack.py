@@ -11,7 +11,7 @@ import gzip
 import typing as t
 
 from .._core import conditions
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api
@@ -38,29 +38,21 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     try:
         found = stuck_jobs(api.list(known("Job"), namespace), api.list(known("Pod"), namespace))
     except AcceleratorError as exc:
-        return _with_evidence(
-            trouble,
-            trouble.message,
-            trouble.remedy,
-            [*trouble.evidence, f"Jobs in namespace {namespace} cannot be read: {exc.message}"],
-        )
+        trouble.evidence.append(f"Jobs in namespace {namespace} cannot be read: {exc.message}")
+        return trouble
     if not found:
-        return _with_evidence(
-            trouble,
-            trouble.message,
-            trouble.remedy,
-            [*trouble.evidence, f"No unpack Job in namespace {namespace} is at work or failed."],
-        )
-    lines = [f"Bundle image {one.image}: {one.said} (Job {one.job})" for one in found]
-    images, jobs = ", ".join(dict.fromkeys(one.image for one in found)), " ".join(one.job for one in found)
-    remedy = (
-        f"Make {images} readable on the nodes "
-        "(mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), "
-        f"then: oc -n {namespace} delete job {jobs}"
+        trouble.evidence.append(f"No unpack Job in namespace {namespace} is at work or failed.")
+        return trouble
+    lines = [f"Bundle image {stuck.image}: {stuck.why} (Job {stuck.job})" for stuck in found]
+    text = text_of(
+        "OLM-UNPACK",
+        subscription="",
+        why="",
+        images=", ".join(dict.fromkeys(stuck.image for stuck in found)),
+        command=f"run `oc delete job {' '.join(stuck.job for stuck in found)} -n {namespace}`",
     )
-    return _with_evidence(
-        trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines]
-    )
+    message, evidence = f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", [*trouble.evidence, *lines]
+    return type(trouble)(trouble.code, message, text.remedy, evidence, trouble.facts)
 
 
 def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
@@ -77,12 +69,6 @@ def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
     note = {"metadata": {"annotations": {ASKED_AGAIN: f"unpacking, {metadata['resourceVersion']}"}}}
     api.merge_patch(known("Subscription"), metadata["name"], metadata["namespace"], note)
     return True
-
-
-def _with_evidence(
-    trouble: AcceleratorError, message: str, remedy: str, evidence: list[str]
-) -> AcceleratorError:
-    return type(trouble)(trouble.code, message, remedy, evidence, trouble.facts)
 
 
 def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
@@ -118,11 +104,11 @@ def _files(config_map: KubeObject) -> t.Iterator[str]:
 
 
 class StuckJob(t.NamedTuple):
-    """A Job that has not unpacked its bundle. said: why, by the Job and by its pod while that exists."""
+    """A Job that has not unpacked its bundle. why: by the Job, and by its pod while that exists."""
 
     job: str
     image: str
-    said: str
+    why: str
 
 
 def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> list[StuckJob]:

@@ -39,7 +39,7 @@ def test_a_cluster_operator_is_reported() -> None:
 @pytest.mark.parametrize(
     ("live", "words"),
     [
-        (None, "no ClusterOperator node-tuning"),
+        (None, "ClusterOperator node-tuning does not exist"),
         (operator(Available="False", Degraded="False"), "Available=False (R): said"),
         (operator(Available="True", Degraded="True"), "Degraded=True (R): said"),
         (operator(), "no condition Available yet"),
