@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU_COUNT, PLUGIN_CONFIG
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._core.readiness import Readiness, pending, ready, worst
 from .._impact.impact import Question
@@ -107,24 +108,25 @@ def of_all(verdicts: t.Sequence[Readiness], reason: str, what: str) -> Readiness
 
 def judge_node(node: KubeObject, pool: Shared) -> Readiness:
     """Return ready if the node offers as many shares as its pool wants, under the right name."""
-    where, marks, wanted = f"node {name(node)}", labels(node), shares(node, pool)
-    remedy = devices.reading_again(node)
+    where, marks, wanted = name(node), labels(node), shares(node, pool)
     short = [
         f"{resource} {devices.offered(node, resource)} of {number}"
         for resource, number in wanted.items()
         if devices.offered(node, resource) != number
     ]
     if short or not (wanted or pool.is_cut):
-        message = f"{where} of pool {pool.name} offers {', '.join(short) or 'no GPU'}"
-        return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
+        state = f"offers {', '.join(short) or 'no GPU'}"
+        text = text_of("GPU-SHARING-SHARES", node=where, pool=pool.name, state=state)
+        return pending(f"node {where}", **text._asdict())
     strategy = profile.STRATEGIES[profile.way_of(pool.sharing)]
     for device in pool.devices_of(node):
         keys = (f"{device}.replicas", f"{device}.sharing-strategy")
-        told = tuple(marks.get(key) for key in keys)
-        if told != (str(profile.replicas(pool.sharing)), strategy):
-            message = f"{where} of pool {pool.name} is labelled {keys[0]}={told[0]}, {keys[1]}={told[1]}"
-            return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
-    return ready("Shared", f"{where} offers its shares")
+        values = tuple(marks.get(key) for key in keys)
+        if values != (str(profile.replicas(pool.sharing)), strategy):
+            state = f"is labelled {keys[0]}={values[0]}, {keys[1]}={values[1]}"
+            text = text_of("GPU-SHARING-SHARES", node=where, pool=pool.name, state=state)
+            return pending(f"node {where}", **text._asdict())
+    return ready("Shared", f"node {where} offers its shares")
 
 
 def shares(node: KubeObject, pool: Shared) -> dict[str, int]:

@@ -9,6 +9,7 @@ import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG, MIG_STATE
 from .._core import conditions
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
@@ -144,13 +145,12 @@ def judge_manager(snapshot: Snapshot, node: str, config_map: str, gone: str) -> 
     have no parts of a second.
     """
     pod = mig_judge.managers(snapshot[PODS], config_map).get(node)
-    remedy = f"Run `oc describe daemonset -n nvidia-gpu-operator {mig_judge.MANAGER}`."
     if pod is None:
-        what = f"no MIG manager that reads ConfigMap {config_map} runs on {node}"
-        return pending("NoManager", what, code=MANAGER_CODE, remedy=remedy)
+        state = f"no MIG manager that reads ConfigMap {config_map} runs on {node}"
+        return pending("NoManager", **text_of(MANAGER_CODE, state=state)._asdict())
     if pod["metadata"].get("uid") == gone or not conditions.is_true(pod, "Ready"):
-        what = f"the MIG manager on {node} has not started again"
-        return pending("Starting", what, code=MANAGER_CODE, remedy=remedy)
+        state = f"the MIG manager on {node} has not started again"
+        return pending("Starting", **text_of(MANAGER_CODE, state=state)._asdict())
     return ready("Started")
 
 
@@ -164,22 +164,14 @@ class Done:
         node = next(iter(snapshot[NODES]), None)
         if node is None:
             return failed("Gone", f"there is no node {self._turn.name} any more", code="GPU-MIG-FAILED")
-        state, label = labels(node).get(MIG_STATE, ""), mig_judge.label_of(node)
-        remedy = f"Run `oc logs -n nvidia-gpu-operator -l app={mig_judge.MANAGER} --prefix`."
+        label = mig_judge.label_of(node)
         if label != self._target:
-            what = f"the label {MIG_CONFIG} of {self._turn.name} is {label or 'gone'}, not {self._target}"
-            return failed("Label", what, code="GPU-MIG-FAILED", remedy=remedy)
-        if state == mig_judge.FAILED:
-            what = f"{self._turn.name} could not be partitioned ({self._target})"
-            return failed("MigFailed", what, code="GPU-MIG-FAILED", remedy=remedy)
-        if state != mig_judge.SUCCESS:
-            what = f"{self._turn.name} is being partitioned ({self._target}: {state or 'no state yet'})"
-            return pending("Mig", what, code=mig_judge.RUNNING, remedy=remedy)
-        short = self._lacking(node)
-        if short:
-            what = f"{self._turn.name} offers {', '.join(short)}"
-            return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=remedy)
-        return ready("Partitioned", f"{self._turn.name} has {self._turn.geometry}")
+            what = f"the label {MIG_CONFIG} is {label or 'gone'}, not {self._target}"
+            return failed("Label", **text_of("GPU-MIG-FAILED", node=self._turn.name, config=what)._asdict())
+        verdict = mig_judge.judge_state(node, self._turn.pool.name, self._lacking(node))
+        if verdict.is_ready:
+            return ready("Partitioned", f"{self._turn.name} has {self._turn.geometry}")
+        return verdict
 
     def _lacking(self, node: KubeObject) -> list[str]:
         """Return a phrase for each resource that is short: of the pool's geometry, or after a rollback.
