@@ -73,12 +73,13 @@ def _require_administrator(api: Api) -> None:
     """Raise API-RIGHTS if the identity may not give rights away."""
     missing = steps.missing_rights(api, needs.of("rbac", (), {}, ()).needed)
     if missing:
-        who = steps.user(api) or "This identity"
         listed = [f"{one.verb} {one.full}" for one in missing]
         raise AcceleratorError(
             "API-RIGHTS",
-            f"{who} may not do all that rbac.yml does. Missing: {', '.join(listed)}. Nothing was changed.",
-            "Run the playbook with the kubeconfig of an administrator: `oc auth can-i '*' '*' "
+            user=steps.user(api) or "This identity",
+            playbook="rbac",
+            missing=", ".join(listed),
+            remedy="Run the playbook with the kubeconfig of an administrator: `oc auth can-i '*' '*' "
             "--all-namespaces` says yes for one.",
             evidence=listed,
             facts={"missing": [one._asdict() for one in missing]},

@@ -8,7 +8,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._kube.kinds import known
-from . import table, table_policy, table_sharing
+from . import table
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
@@ -142,7 +142,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT + table_policy.TEXT + table_sharing.TEXT)
+TABLE: t.Final = _read(table.TEXT)
 # Roles that install an operator, with the place of its namespace. Not every run of gpu_policy does.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",

@@ -162,22 +162,26 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.type",
-            "Google Cloud has no capacity blocks.",
-            "Use on_demand, or spot.",
+            what="a capacity block",
+            where="on Google Cloud",
+            allowed="use on_demand, or spot",
         )
     elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
-        message = "the Machine API has no field for a reservation of Google Cloud."
-        remedy = (
-            "Remove it. A machine uses an open reservation for the same machine type, GPUs and zone without "
-            "this option."
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            what="a named reservation",
+            where="on Google Cloud, because the Machine API has no field for it",
+            allowed="remove it, because a machine uses an open reservation for the same machine type, GPUs "
+            "and zone without this option",
         )
-        problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
     if is_spot and "max_price" in market:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.max_price",
-            "spot machines of Google Cloud have no maximum price.",
-            "Remove max_price.",
+            what="a maximum price",
+            where="with spot machines of Google Cloud",
+            allowed="remove it",
         )
     if is_spot and wanted.options.get("restart_policy") == "Always":
         where, also = f"{paths.options}.restart_policy", ": Google Cloud never restarts a spot machine"
@@ -191,35 +195,20 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 
 def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: Problems) -> None:
-    kind = disk.get("type")
+    kind, boot = disk.get("type"), f"as the boot disk of {machine}"
     if kind is not None and kind not in _DISKS:
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{kind!r} is not a disk type of the Machine API.",
-            f"Allowed: {', '.join(_DISKS)}.",
-        )
+        allowed = f"allowed are {', '.join(_DISKS)}"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where="on Google Cloud", allowed=allowed)
     elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{machine} cannot boot from a hyperdisk.",
-            "Use pd-ssd or pd-balanced.",
-        )
+        allowed = "use pd-ssd or pd-balanced"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where=boot, allowed=allowed)
     elif kind not in (None, _HYPERDISK) and machine.startswith(_HYPERDISK_ALONE):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{machine} can boot only from a hyperdisk.",
-            f"Use {_HYPERDISK}, or leave type out.",
-        )
+        allowed = f"use {_HYPERDISK}, or leave type out"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where=boot, allowed=allowed)
     for key in sorted({"iops", "throughput_mib"} & set(disk)):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.{key}",
-            "the Machine API cannot set the speed of a disk of Google Cloud.",
-            f"Remove {key}, or make the disk larger.",
-        )
+        allowed = "remove it, or make the disk larger"
+        where = "with the Machine API on Google Cloud"
+        problems.add("POOL-DISK", f"{path}.{key}", what=key, where=where, allowed=allowed)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:

@@ -62,9 +62,8 @@ def refuse_foreign(live: KubeObject | None) -> None:
     """Raise AcceleratorError if the policy was made by others."""
     if live is not None and not owned(live):
         kind = live["kind"]
-        message = f"{kind} {NAME} was not made by this collection. Nothing was changed."
         remedy = f"Run `oc delete {kind.lower()} {NAME}`, or leave gpu_policy_admission out. No pod ends."
-        raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+        raise AcceleratorError("POLICY-FOREIGN", object=f"{kind} {NAME}", remedy=remedy)
 
 
 def telling(pools: Entries, exempt: t.Sequence[str], *, adds: bool) -> KubeObject:

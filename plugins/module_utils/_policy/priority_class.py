@@ -58,8 +58,9 @@ def refuse(found: t.Sequence[Clash]) -> None:
     """Raise AcceleratorError (POOL-PRIORITY) with each clash and the remedy of the first."""
     if found:
         lines = [one.message for one in found]
-        message = f"{' '.join(lines)} Nothing was changed."
-        raise AcceleratorError("POOL-PRIORITY", message, found[0].remedy, evidence=lines)
+        raise AcceleratorError(
+            "POOL-PRIORITY", clashes=" ".join(lines), remedy=found[0].remedy, evidence=lines
+        )
 
 
 def _differences(wanted: t.Mapping[str, t.Any], live: KubeObject) -> list[str]:

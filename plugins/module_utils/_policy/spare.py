@@ -94,10 +94,9 @@ def refuse_foreign(live: t.Iterable[KubeObject], pools: t.Iterable[Partition]) -
     wanted = {object_name(one.name) for one in pools if one.spare}
     for one in live:
         if name(one) in wanted and not owned(one):
-            place = one["metadata"]["namespace"]
-            message = f"Deployment {place}/{name(one)} was not made by this collection. Nothing was changed."
+            place = f"{one['metadata']['namespace']}/{name(one)}"
             remedy = "Set gpu_policy_spare_namespace (module option spare_namespace) to another namespace."
-            raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+            raise AcceleratorError("POLICY-FOREIGN", object=f"Deployment {place}", remedy=remedy)
 
 
 def summarize(pool: Partition, live: KubeObject | None) -> dict[str, t.Any]:

@@ -61,9 +61,9 @@ CODES: t.Final = (
     ),
     Code(
         "API-RIGHTS",
-        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
-        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with "
-        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
+        "{user} may not do all that {playbook}.yml does. Missing: {missing}. Nothing was changed.",
+        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with `oc adm "
+        "policy add-cluster-role-to-user ROLE USER`.",
     ),
     Code(
         "API-NOT-KUBERNETES",

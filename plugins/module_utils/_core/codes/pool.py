@@ -57,9 +57,9 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-DISK",
-        "The platform or the instance type does not have that type of disk, or does not take that size, "
-        "IOPS or throughput.",
-        "Change `disk` in the pool.",
+        "{path}: {what|a type, a size, IOPS or a throughput} does not work {where|on this platform, or with "
+        "this instance type}.",
+        "Change `{path}`: {allowed|the message says what the disk can have}.",
     ),
     Code(
         "POOL-DRA",
@@ -95,9 +95,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-FABRIC",
-        "The pool asks for an Elastic Fabric Adapter or accelerated networking, and the instance type has "
-        "none.",
-        "Remove the option that the message names, or set another `instance_type`.",
+        "{path}: {instance_type} has no {fabric|Elastic Fabric Adapter, or no accelerated networking}.",
+        "Remove `{path}`, or set an `instance_type` that has it.",
     ),
     Code(
         "POOL-GEOMETRY",
@@ -134,9 +133,9 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-MARKET",
-        "The platform does not have that market, the reservation's id is malformed, or the market takes no "
-        "price.",
-        "Change `market` in the pool.",
+        "{path}: {what|the market, a reservation or a price} does not work {where|on this platform, or with "
+        "another option}.",
+        "Change `{path}`: {allowed|the message says what the market can be}.",
     ),
     Code(
         "POOL-MIXED",
@@ -183,8 +182,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-PRIORITY",
-        "A priority class exists with another value or preemption policy, which never change, or another "
-        "field manager set its description.",
+        "{clashes|A priority class exists with another value or preemption policy, which never change, or "
+        "another field manager set its description.} Nothing was changed.",
         "Set the live values in `priority` of the pool, or give the class another name there.",
     ),
     Code(
