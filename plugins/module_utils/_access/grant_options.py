@@ -64,10 +64,7 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     """Return a subject; without playbooks of its own it gets these. Raise InputError with the path."""
     for key in given:
         choice(key, f"{path}.{key}", _KEYS)
-    for key, example in _REQUIRED.items():
-        if not given.get(key):
-            remedy = f"Set {path}.{key}, such as {example}."
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+    require(given, path, _REQUIRED)
     kind, name, namespace = str(given["kind"]), str(given["name"]), given.get("namespace")
     choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
@@ -82,6 +79,14 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
         message = f"{path}.name is {name}: people and programs that nobody chose would get the rights."
         raise InputError("INPUT-VALUE", message, f"Set {path}.name to one user, group or service account.")
     return Subject(kind, name, str(namespace or ""), _listed(given.get("playbooks"), path, playbooks))
+
+
+def require(given: t.Mapping[str, t.Any], path: str, examples: t.Mapping[str, str]) -> None:
+    """Raise InputError for a required key that is missing. examples: required key -> a value of it."""
+    for key, example in examples.items():
+        if not given.get(key):
+            remedy = f"Set {path}.{key}, such as {example}."
+            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
 
 
 def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, ...]:

@@ -43,10 +43,7 @@ def read(given: t.Sequence[t.Mapping[str, t.Any]] | None) -> tuple[Tenant, ...] 
 def _tenant(given: t.Mapping[str, t.Any], path: str) -> Tenant:
     for key in given:
         grant_options.choice(key, f"{path}.{key}", _KEYS)
-    for key, example in _REQUIRED.items():
-        if not given.get(key):
-            remedy = f"Set {path}.{key}, such as {example}."
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+    grant_options.require(given, path, _REQUIRED)
     name = str(given["name"])
     fault = name_fault(name) or (f"is longer than {_LONGEST} characters" if len(name) > _LONGEST else "")
     if fault:
