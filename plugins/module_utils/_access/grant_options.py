@@ -37,7 +37,7 @@ def read(
         names,
         namespace,
         places,
-        tuple(subject(one, f"gpu_rbac_subjects[{index}]", names) for index, one in enumerate(subjects)),
+        tuple(subject(entry, f"gpu_rbac_subjects[{index}]", names) for index, entry in enumerate(subjects)),
     )
 
 
@@ -54,8 +54,8 @@ def _places(namespaces: t.Mapping[str, t.Any]) -> dict[str, tuple[str, ...]]:
         listed = [given] if isinstance(given, str) else given
         if not isinstance(listed, (list, tuple)):
             raise InputError("INPUT-TYPE", f"{path} must be a name or a list.", f"Write {path}: [NAME].")
-        for index, one in enumerate(listed):
-            _namespace(one, f"{path}[{index}]")
+        for index, name in enumerate(listed):
+            _namespace(name, f"{path}[{index}]")
         found[str(place)] = tuple(dict.fromkeys(map(str, listed)))
     return found
 
@@ -95,8 +95,8 @@ def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, .
     if not isinstance(given, (list, tuple)):
         message = f"{path}.playbooks must be a list."
         raise InputError("INPUT-TYPE", message, f"Write {path}.playbooks: [{playbooks[0]}].")
-    for index, one in enumerate(given):
-        choice(one, f"{path}.playbooks[{index}]", playbooks)
+    for index, playbook_name in enumerate(given):
+        choice(playbook_name, f"{path}.playbooks[{index}]", playbooks)
     return tuple(given)
 
 

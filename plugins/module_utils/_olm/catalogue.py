@@ -31,22 +31,25 @@ class AwayError(AcceleratorError):
 
 def choose(manifests: t.Sequence[KubeObject], name: str, source: str | None) -> KubeObject | None:
     """Return the package of this name, from the catalogue `source` if that is set, or None."""
-    found = [one for one in manifests if package_name(one) == name and source in (None, catalog(one)[0])]
+    found = [
+        offer for offer in manifests if package_name(offer) == name and source in (None, catalog(offer)[0])
+    ]
     return found[0] if found else None
 
 
 def sources(manifests: t.Iterable[KubeObject], name: str) -> list[str]:
     """Return the names of the catalogues that have the package, sorted."""
-    return sorted({catalog(one)[0] for one in manifests if package_name(one) == name})
+    return sorted({catalog(offer)[0] for offer in manifests if package_name(offer) == name})
 
 
 def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[KubeObject]) -> None:
     """Raise OLM-SOURCES if several catalogues have the package: their builds can differ."""
     if len(found) > 1:
         priorities = {
-            one["metadata"]["name"]: (one.get("spec") or {}).get("priority") or 0 for one in catalogs
+            catalog["metadata"]["name"]: (catalog.get("spec") or {}).get("priority") or 0
+            for catalog in catalogs
         }
-        evidence = [f"CatalogSource {one}: priority {priorities.get(one, 0)}" for one in found]
+        evidence = [f"CatalogSource {source}: priority {priorities.get(source, 0)}" for source in found]
         raise AcceleratorError(
             "OLM-SOURCES",
             package=name,
@@ -60,7 +63,7 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Kub
 def disabled(hub: KubeObject | None, source: str) -> str:
     """Return how OperatorHub disables a default catalogue; empty if it does not."""
     spec = (hub or {}).get("spec") or {}
-    entry = next((one for one in spec.get("sources") or [] if one.get("name") == source), None)
+    entry = next((item for item in spec.get("sources") or [] if item.get("name") == source), None)
     if entry is not None:
         return f"sources has {source} with disabled: true" if entry.get("disabled") else ""
     return (
@@ -78,7 +81,7 @@ def missing(
     hub: KubeObject | None = None,
 ) -> AcceleratorError:
     """Return why the package is not found: its catalogue is disabled, missing or not READY, or lacks it."""
-    states = {one["metadata"]["name"]: catalog_state(one) for one in catalogs}
+    states = {catalog["metadata"]["name"]: catalog_state(catalog) for catalog in catalogs}
     wanted = {source: states.get(source)} if source else states
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
@@ -95,10 +98,14 @@ def missing(
         return make(
             "OLM-CATALOG", package=name, why=why, catalogue=another_catalogue(name), evidence=evidence
         )
-    hint = _hint(name, {package_name(one) for one in offered if source in (None, catalog(one)[0])})
-    off = [one for one in DEFAULT_SOURCES if source is None and one not in states and disabled(hub, one)]
-    evidence += [f"CatalogSource {one}: disabled in OperatorHub cluster" for one in off]
-    if others := [one for one in sources(offered, name) if one != source]:
+    hint = _hint(name, {package_name(offer) for offer in offered if source in (None, catalog(offer)[0])})
+    off = [
+        default
+        for default in DEFAULT_SOURCES
+        if source is None and default not in states and disabled(hub, default)
+    ]
+    evidence += [f"CatalogSource {default}: disabled in OperatorHub cluster" for default in off]
+    if others := [other for other in sources(offered, name) if other != source]:
         hint = f"Set {_with_source(name, others, sorted(states))}."
     return AcceleratorError(
         "OLM-NO-PACKAGE",
@@ -129,7 +136,7 @@ def _no_source(source: str, existing: list[str], disabled: str) -> str:
 
 def _hint(name: str, packages: t.Collection[str]) -> str:
     names = sorted(packages)
-    near = [one for one in names if name in one or one in name]
+    near = [known for known in names if name in known or known in name]
     near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     if near:
         return f"Did you mean {' or '.join(near)}?"
@@ -139,7 +146,9 @@ def _hint(name: str, packages: t.Collection[str]) -> str:
 def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
     """Raise AwayError if the catalogue is not usable; its packages can still be listed then."""
     name = catalog(offer)[0]
-    state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
+    state = next(
+        (catalog_state(catalog) for catalog in catalogs if catalog["metadata"]["name"] == name), "absent"
+    )
     if state not in USABLE:
         package, why = (
             package_name(offer),
@@ -167,7 +176,7 @@ def catalog_state(source: KubeObject) -> str:
 def channel(manifest: KubeObject, wanted: str) -> KubeObject:
     """Return the wanted channel, or the default one if `wanted` is empty. Raise OLM-NO-CHANNEL."""
     status = manifest.get("status") or {}
-    channels = {one["name"]: one for one in status.get("channels") or []}
+    channels = {channel["name"]: channel for channel in status.get("channels") or []}
     name = wanted or status.get("defaultChannel")
     if name in channels:
         return dict(channels[name])
@@ -193,7 +202,8 @@ def listed(channels: t.Mapping[str, KubeObject], default: str | None = None) -> 
 def csvs(entry: KubeObject) -> dict[str, str]:
     """Return CSV name -> version of the channel's entries."""
     found = {
-        one["name"]: str(one.get("version") or version_of(one["name"])) for one in entry.get("entries") or []
+        release["name"]: str(release.get("version") or version_of(release["name"]))
+        for release in entry.get("entries") or []
     }
     head = entry.get("currentCSV")
     if head and head not in found:
@@ -214,7 +224,7 @@ def path_to(entry: KubeObject, csv: str | None, package: str = "") -> frozenset[
             csvs=", ".join(sorted(found, key=lambda name: order(found[name]))),
             setting=variable(package, "csv"),
         )
-    return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
+    return frozenset(csv_name for csv_name, version in found.items() if order(version) <= order(found[csv]))
 
 
 def skips(entry: KubeObject, csv: str) -> bool:
@@ -240,23 +250,27 @@ def no_way(csv: str) -> str:
 def leading_to(manifest: KubeObject, csv: str) -> list[str]:
     """Return the names of the channels that have the CSV, sorted."""
     return sorted(
-        one["name"] for one in (manifest.get("status") or {}).get("channels") or [] if csv in csvs(one)
+        channel["name"]
+        for channel in (manifest.get("status") or {}).get("channels") or []
+        if csv in csvs(channel)
     )
 
 
 def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]:
     """Return the catalogue's deprecations of the package, the channel and the CSV, one line each."""
     status = manifest.get("status") or {}
-    version: KubeObject = next((one for one in entry.get("entries") or [] if one["name"] == csv), {})
+    version: KubeObject = next(
+        (release for release in entry.get("entries") or [] if release["name"] == csv), {}
+    )
     found = {
         f"Package {package_name(manifest)}": status,
         f"Channel {entry['name']}": entry,
         f"CSV {csv}": version,
     }
     lines = [
-        f"{what} is deprecated: {one['deprecation'].get('message')}"
-        for what, one in found.items()
-        if one.get("deprecation")
+        f"{what} is deprecated: {part['deprecation'].get('message')}"
+        for what, part in found.items()
+        if part.get("deprecation")
     ]
     if entry.get("deprecation") and status.get("defaultChannel") != entry["name"]:
         lines.append(f"The default channel of {package_name(manifest)} is {status.get('defaultChannel')}.")
@@ -266,7 +280,7 @@ def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]
 def install_modes(entry: KubeObject) -> frozenset[str]:
     """Return the install modes that the channel's head supports; empty if the catalogue names none."""
     modes = (entry.get("currentCSVDesc") or {}).get("installModes") or []
-    return frozenset(one["type"] for one in modes if one.get("supported"))
+    return frozenset(mode["type"] for mode in modes if mode.get("supported"))
 
 
 def version_of(csv: str) -> str:

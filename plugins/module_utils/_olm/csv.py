@@ -22,7 +22,7 @@ def is_copied(csv: KubeObject) -> bool:
 
 def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
     """Return the CSV of this name that is no copy, or None."""
-    return next((one for one in csvs if one["metadata"]["name"] == name and not is_copied(one)), None)
+    return next((csv for csv in csvs if csv["metadata"]["name"] == name and not is_copied(csv)), None)
 
 
 def phase(csv: KubeObject | None) -> str:
@@ -38,12 +38,12 @@ def version(csv: KubeObject | None) -> str:
 def unmet(csv: KubeObject) -> tuple[str, ...]:
     """Return the requirements that OLM has not found, one line each."""
     lines = []
-    for one in (csv.get("status") or {}).get("requirementStatus") or []:
-        if one.get("status") not in _FINE:
-            lines.append(f"{one.get('kind')} {one.get('name')}: {one.get('status')}{_said(one)}")
+    for entry in (csv.get("status") or {}).get("requirementStatus") or []:
+        if entry.get("status") not in _FINE:
+            lines.append(f"{entry.get('kind')} {entry.get('name')}: {entry.get('status')}{_message(entry)}")
         lines += [
-            f"  {part.get('kind')}: {part.get('status')}{_said(part)}"
-            for part in one.get("dependents") or []
+            f"  {part.get('kind')}: {part.get('status')}{_message(part)}"
+            for part in entry.get("dependents") or []
             if part.get("status") not in _FINE
         ]
     return tuple(lines)
@@ -79,5 +79,5 @@ _REMEDIES = {
 }
 
 
-def _said(entry: KubeObject) -> str:
+def _message(entry: KubeObject) -> str:
     return f" ({entry['message']})" if entry.get("message") else ""

@@ -17,7 +17,7 @@ MODES: t.Final = (OWN, ALL)
 
 def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
     """Return the wanted install mode, or the narrowest supported one. Raise OLM-INSTALL-MODE."""
-    able = [one for one in MODES if one in supported] if supported else list(MODES)
+    able = [mode_name for mode_name in MODES if mode_name in supported] if supported else list(MODES)
     if wanted in able or (wanted is None and able):
         return wanted or able[0]
     raise AcceleratorError(
@@ -93,10 +93,10 @@ def targets(group: KubeObject) -> list[str]:
     """Return the target namespaces; an empty list means all. Those of a selector are in the status."""
     spec = group.get("spec") or {}
     if spec.get("selector"):
-        return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or [
+        return sorted(str(name) for name in (group.get("status") or {}).get("namespaces") or [] if name) or [
             "(selector)"
         ]
-    return sorted(str(one) for one in spec.get("targetNamespaces") or [] if one)
+    return sorted(str(name) for name in spec.get("targetNamespaces") or [] if name)
 
 
 def install_mode_of(group: KubeObject) -> str:

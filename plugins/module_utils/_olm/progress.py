@@ -49,16 +49,16 @@ class Judge:
             observed.FAILED: stale,
             observed.UNPACKING: grace,
         }
-        self._said, self._since = "", 0.0
+        self._complaint, self._since = "", 0.0
 
     def __call__(self, seen: Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
         if self._is_approval_enough and verdict.verdict == PENDING and _is_approved(seen):
             return ready("Approved", "the InstallPlan is approved")
         if verdict.reason not in self._patience:
-            self._said = ""
-        elif verdict.message != self._said:
-            self._said, self._since = verdict.message, now
+            self._complaint = ""
+        elif verdict.message != self._complaint:
+            self._complaint, self._since = verdict.message, now
         if verdict.reason in self._patience and now - self._since < self._patience[verdict.reason]:
             return replace(verdict, verdict=PENDING)
         return verdict
@@ -138,7 +138,7 @@ def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
     It sees two CSVs of one package then, and complains until its next attempt.
     """
     phases = {
-        one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
+        csv["metadata"]["name"]: olm_csv.phase(csv) for csv in seen["csvs"] if not olm_csv.is_copied(csv)
     }
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
@@ -153,7 +153,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
         plans.status(seen, "installedCSV"),
     )
     gone = set(_EXISTING.findall(observed.resolver_text(subscription))) - {
-        one["metadata"]["name"] for one in seen["csvs"]
+        csv["metadata"]["name"] for csv in seen["csvs"]
     }
     if (
         subscription is None

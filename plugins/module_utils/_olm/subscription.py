@@ -131,7 +131,7 @@ def ask(params: OperatorParams, live: KubeObject | None, offer: KubeObject | Non
         modes=catalogue.install_modes(entry),
         held=catalogue.path_to(entry, None),
         leading=tuple(
-            one for one in catalogue.leading_to(offer, params["csv"] or "") if one != entry["name"]
+            name for name in catalogue.leading_to(offer, params["csv"] or "") if name != entry["name"]
         ),
     )
 
@@ -144,9 +144,9 @@ def refuse_unreachable(asked: Ask, live: KubeObject | None, offer: KubeObject) -
         return
     if catalogue.order(catalogue.version_of(installed)) > catalogue.order(catalogue.version_of(target)):
         return
-    channels = {str(one["name"]): one for one in offer["status"]["channels"]}
+    channels = {str(channel["name"]): channel for channel in offer["status"]["channels"]}
     leading = catalogue.leading_to(offer, target)
-    others = [one for one in leading if catalogue.reaches(channels[one], installed)]
+    others = [channel for channel in leading if catalogue.reaches(channels[channel], installed)]
     other = f"{' or '.join(others)}, which has both" if others else "one that has both"
     raise AcceleratorError(
         "OLM-NO-PATH",
@@ -228,7 +228,7 @@ def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: s
 
     Raise OLM-TWICE for two, or one in another namespace: both would write the same CRDs.
     """
-    found = [one for one in subscriptions if (one.get("spec") or {}).get("name") == package]
+    found = [live for live in subscriptions if (live.get("spec") or {}).get("name") == package]
     here = [live for live in found if live["metadata"]["namespace"] == namespace]
     if len(here) > 1:
         raise twice(here, package)
@@ -283,10 +283,10 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     return f"Subscription {name} was not created by this collection and was not changed (adopt: report).{by}"
 
 
-def remarks(subscription: KubeObject | None) -> list[str]:
+def warnings(subscription: KubeObject | None) -> list[str]:
     """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {kind: one for kind in kinds if (one := plans.condition(subscription, kind))}
+    found = {kind: condition for kind in kinds if (condition := plans.condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),

@@ -48,7 +48,7 @@ def write(release: Release) -> str:
 def cluster_release(cluster: KubeObject | None) -> Release | None:
     """Return the release of OpenShift that a ClusterVersion runs, or None."""
     history = ((cluster or {}).get("status") or {}).get("history") or []
-    done = next((str(one["version"]) for one in history if one.get("state") == "Completed"), "")
+    done = next((str(update["version"]) for update in history if update.get("state") == "Completed"), "")
     return release_of(done)
 
 

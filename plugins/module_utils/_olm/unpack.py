@@ -77,7 +77,7 @@ def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
     None if it is not there or cannot be read.
     """
     found = objects(config_map, "ClusterServiceVersion", name)
-    return next((one for one in found if one["metadata"]["name"] == name), None)
+    return next((obj for obj in found if obj["metadata"]["name"] == name), None)
 
 
 def objects(config_map: KubeObject | None, kind: str, text: str = "") -> list[KubeObject]:
@@ -86,8 +86,8 @@ def objects(config_map: KubeObject | None, kind: str, text: str = "") -> list[Ku
     for content in _files(config_map or {}):
         if kind in content and text in content:
             with contextlib.suppress(yaml.YAMLError):
-                parts = [one for one in yaml.safe_load_all(content) if isinstance(one, dict)]
-                found += [one for one in parts if one.get("kind") == kind]
+                parts = [part for part in yaml.safe_load_all(content) if isinstance(part, dict)]
+                found += [obj for obj in parts if obj.get("kind") == kind]
     return found
 
 
@@ -117,9 +117,9 @@ def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> li
     Their containers tell them from other Jobs, because not every release of OLM labels them.
     """
     found = [
-        (one["metadata"]["name"], _image(one), _failure(one))
-        for one in jobs
-        if not conditions.is_true(one, "Complete")
+        (job["metadata"]["name"], _image(job), _failure(job))
+        for job in jobs
+        if not conditions.is_true(job, "Complete")
     ]
     return [
         StuckJob(name, image, "; ".join([*([end] if end else []), *_waiting(pods, name)]) or "has not ended")
@@ -131,9 +131,9 @@ def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> li
 def _image(job: KubeObject) -> str:
     """Return the image of the bundle that the Job unpacks; empty if it unpacks none."""
     pod = job["spec"]["template"]["spec"]
-    if not any(one["name"] == _EXTRACT for one in pod["containers"]):
+    if not any(part["name"] == _EXTRACT for part in pod["containers"]):
         return ""
-    return next((str(one["image"]) for one in pod.get("initContainers") or [] if one["name"] == _PULL), "")
+    return next((str(part["image"]) for part in pod.get("initContainers") or [] if part["name"] == _PULL), "")
 
 
 def _failure(job: KubeObject) -> str:
@@ -151,8 +151,8 @@ def _waiting(pods: t.Sequence[KubeObject], job: str) -> list[str]:
         if not any(owner["name"] == job for owner in pod["metadata"].get("ownerReferences") or []):
             continue
         status = pod.get("status") or {}
-        for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
-            waiting = (one.get("state") or {}).get("waiting") or {}
+        for part in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+            waiting = (part.get("state") or {}).get("waiting") or {}
             if waiting.get("reason") and waiting["reason"] not in _USUAL:
-                lines.append(f"{waiting['reason']}: {waiting.get('message') or one['name']}")
+                lines.append(f"{waiting['reason']}: {waiting.get('message') or part['name']}")
     return lines

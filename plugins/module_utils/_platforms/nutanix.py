@@ -126,7 +126,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     sizes = {"memorySize": options.get("memory_gib"), "systemDiskSize": wanted.disk.get("size_gib")}
     provider |= {key: canonical(f"{gib}Gi") for key, gib in sizes.items() if gib}
     if options.get("gpus"):
-        provider["gpus"] = [_gpu(one) for one in options["gpus"]]
+        provider["gpus"] = [_gpu(gpu) for gpu in options["gpus"]]
     return provider
 
 

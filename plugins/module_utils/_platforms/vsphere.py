@@ -88,11 +88,8 @@ class VSphere:
 
     def zone(self, provider: t.Mapping[str, t.Any]) -> str:
         """Return the name of the failure domain, or "" on a cluster without any."""
-        name = str(
-            next(
-                (one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""
-            )
-        )
+        workspace = provider.get("workspace") or {}
+        name = str(next((domain.get("name") for domain in self.domains if _is_in(workspace, domain)), ""))
         return "" if name == _GENERATED else name
 
     def instance_type(self, provider: t.Mapping[str, t.Any]) -> str:

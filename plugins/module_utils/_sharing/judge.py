@@ -25,7 +25,7 @@ READERS: t.Final = (PLUGIN, "gpu-feature-discovery", "nvidia-device-plugin-mps-c
 
 def pool_of(node: KubeObject, pools: t.Iterable[Shared]) -> Shared | None:
     """Return the pool of a node, or None."""
-    return next((one for one in pools if matches(one.label, labels(node))), None)
+    return next((pool for pool in pools if matches(pool.label, labels(node))), None)
 
 
 def readers(pods: t.Iterable[KubeObject], object_name: str) -> list[KubeObject]:
@@ -35,8 +35,8 @@ def readers(pods: t.Iterable[KubeObject], object_name: str) -> list[KubeObject]:
         for pod in pods
         if labels(pod).get("app") in READERS
         and any(
-            (one.get("configMap") or {}).get("name") == object_name
-            for one in pod["spec"].get("volumes") or []
+            (volume.get("configMap") or {}).get("name") == object_name
+            for volume in pod["spec"].get("volumes") or []
         )
     ]
 
@@ -81,7 +81,7 @@ class Judge:
     """
 
     def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_shared], object_name
+        self._pools, self._object_name = [pool for pool in pools if pool.is_shared], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdicts = [judge_node(node, pool) for node, pool in self.at_work(snapshot)]
@@ -89,7 +89,7 @@ class Judge:
 
     def at_work(self, snapshot: Snapshot) -> list[tuple[KubeObject, Shared]]:
         """Return the nodes whose device plugin reads the ConfigMap, each with its pool."""
-        hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._title)}
+        hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._object_name)}
         found = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
         return [(node, pool) for node, pool in found if pool is not None]
 
@@ -102,7 +102,7 @@ def of_all(verdicts: t.Sequence[Readiness], reason: str, what: str) -> Readiness
     verdict = worst([ready(), *verdicts])
     if verdict.is_ready:
         return ready(reason, f"{number_of(len(verdicts), 'node')} {what}")
-    lines = tuple(one.message for one in verdicts if not one.is_ready)
+    lines = tuple(part.message for part in verdicts if not part.is_ready)
     return Readiness(verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines)
 
 

@@ -61,8 +61,8 @@ def managers(pods: t.Iterable[KubeObject], object_name: str) -> dict[str, KubeOb
         for pod in pods
         if labels(pod).get("app") == MANAGER
         and any(
-            (one.get("configMap") or {}).get("name") == object_name
-            for one in pod["spec"].get("volumes") or []
+            (volume.get("configMap") or {}).get("name") == object_name
+            for volume in pod["spec"].get("volumes") or []
         )
     }
 
@@ -74,10 +74,10 @@ class MigJudge:
     """
 
     def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_cut], object_name
+        self._pools, self._object_name = [pool for pool in pools if pool.is_cut], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        hosts = managers(snapshot["pods"], self._title)
+        hosts = managers(snapshot["pods"], self._object_name)
         here = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
         verdicts = [
             judge_node(node, pool)
@@ -135,9 +135,11 @@ def lacking(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
     """
     if not expected:
         return []
-    more = [one for one in devices.resources(node) if one == GPU or one.startswith(PARTITION)]
+    more = [
+        resource for resource in devices.resources(node) if resource == GPU or resource.startswith(PARTITION)
+    ]
     return [
-        f"{one} {devices.offered(node, one)} of {expected.get(one, 0)}"
-        for one in dict.fromkeys([*expected, *more])
-        if devices.offered(node, one) != expected.get(one, 0)
+        f"{resource} {devices.offered(node, resource)} of {expected.get(resource, 0)}"
+        for resource in dict.fromkeys([*expected, *more])
+        if devices.offered(node, resource) != expected.get(resource, 0)
     ]

@@ -31,15 +31,17 @@ def check_mig(mig: t.Mapping[str, t.Any], path: str, problems: Problems) -> None
 
 def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
     """Add what the nodes cannot share. pool: described, its candidates resolved; sharing is set."""
-    models = {one.gpu_model for one in pool.get("resolved", [])}
+    models = {candidate.gpu_model for candidate in pool.get("resolved", [])}
     check_models(pool["sharing"], models, path, problems)
     if CLAIMS in pool["sharing"]:
         claims.check(pool["sharing"][CLAIMS], f"{path}.{CLAIMS}", problems)
         nodes = [
             partitions.Node(
-                one.instance_type, one.gpus_per_node, partitions.gpu_of(one.gpu_model, one.gpu_memory_gib)
+                candidate.instance_type,
+                candidate.gpus_per_node,
+                partitions.gpu_of(candidate.gpu_model, candidate.gpu_memory_gib),
             )
-            for one in pool.get("resolved", [])
+            for candidate in pool.get("resolved", [])
         ]
         claims.check_nodes(pool["sharing"][CLAIMS], nodes, f"{path}.{CLAIMS}", problems)
     if MIG in pool["sharing"]:

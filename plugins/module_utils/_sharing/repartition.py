@@ -105,14 +105,16 @@ def turns(nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]) -> list[Turn
         is_unfinished = bool(noted(node)) or is_ours(node)
         if wanted not in (None, label) or is_failed or is_unfinished:
             found.append(Turn(node, pool, wanted or mig_config.WHOLE))
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda turn: turn.name)
 
 
 def questions(found: t.Iterable[Turn]) -> list[Question]:
     """Return what to find out before the first write: the pods with GPUs on these nodes."""
     hosts: dict[tuple[str, str], list[str]] = {}
-    for one in found:
-        hosts.setdefault((one.pool.name, one.geometry), []).append(labels(one.node).get(HOSTNAME) or one.name)
+    for turn in found:
+        hosts.setdefault((turn.pool.name, turn.geometry), []).append(
+            labels(turn.node).get(HOSTNAME) or turn.name
+        )
     return [
         Question(
             f"the GPUs of pool {pool} are partitioned anew ({geometry}), and no pod may use them meanwhile",
@@ -130,8 +132,10 @@ def template(machine_set: KubeObject, pool: Shared) -> KubeObject:
     have = str(((spec.get("metadata") or {}).get("labels") or {}).get(MIG_CONFIG) or "")
     key = str((machine_set["metadata"].get("annotations") or {}).get(CANDIDATE) or "")
     kind = key.partition("/")[0].partition("+")[0]
-    one = next((one for one in pool.partitions if one.instance_type in ("", kind)), None)
-    value = mig_name.name(pool.name, one.config) if one else None
+    partition = next(
+        (partition for partition in pool.partitions if partition.instance_type in ("", kind)), None
+    )
+    value = mig_name.name(pool.name, partition.config) if partition else None
     is_theirs = value is None and mig_name.pool_prefix(have) != mig_name.prefix(pool.name)
     if have == (value or "") or is_theirs:
         return {}

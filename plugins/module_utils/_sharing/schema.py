@@ -72,7 +72,7 @@ def check_models(
 ) -> None:
     """Add a problem if an MPS server of one of these GPUs takes fewer clients than the pool wants."""
     replicas = (sharing.get(MPS) or {}).get("replicas") or 0
-    old = sorted({one for one in models if one in _OLD})
+    old = sorted({model for model in models if model in _OLD})
     if old and replicas > _MOST_CLIENTS_OLD:
         problems.add(
             "POOL-GEOMETRY",

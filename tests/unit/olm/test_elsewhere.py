@@ -33,7 +33,7 @@ def test_a_cluster_operator_is_reported() -> None:
         "version": "4.22.5",
         "subscription": None,
     } == elsewhere.summarize("node-tuning", name, live)
-    assert "version 4.22.5" in elsewhere.remark("node-tuning", name, live)
+    assert "version 4.22.5" in elsewhere.warning("node-tuning", name, live)
 
 
 @pytest.mark.parametrize(

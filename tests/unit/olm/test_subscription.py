@@ -23,11 +23,11 @@ def test_deprecations_are_told_in_olms_words() -> None:
             condition("BundleDeprecated", "", "old"),
         ],
     )
-    assert olm_subscription.remarks(live) == [
+    assert olm_subscription.warnings(live) == [
         "Channel stable is deprecated: use channel v2",
         f"CSV {V2} is deprecated: old",
     ]
-    assert olm_subscription.remarks(subscription()) == []
+    assert olm_subscription.warnings(subscription()) == []
 
 
 @pytest.mark.parametrize(
