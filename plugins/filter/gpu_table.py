@@ -114,15 +114,15 @@ def table(
 
     The parameters are the options of the filter; a missing result leaves its column empty.
     """
-    machines = {one["name"]: one for result in parts(nodes) for one in result.get("nodes") or []}
-    operands = {one["name"]: one for one in entries_of(stack, "special_resource")}
-    validated = {one["name"]: one for result in parts(validation) for one in entries_of(result, "workload")}
+    machines = {machine["name"]: machine for result in parts(nodes) for machine in result.get("nodes") or []}
+    operands = {row["name"]: row for row in entries_of(stack, "special_resource")}
+    validated = {row["name"]: row for result in parts(validation) for row in entries_of(result, "workload")}
     by_pool: list[Nodes] = []
     for pool in pools:
         found = Found.of(str(pool["name"]), nodes, stack, validation)
         seen = [
             _node(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
-            for name in dict.fromkeys(str(one["name"]) for one in (*found.operands, *found.machines))
+            for name in dict.fromkeys(str(row["name"]) for row in (*found.operands, *found.machines))
         ]
         by_pool.append(Nodes(seen, found.more([node.counts for node in seen])))
     rows = [HEADING, *_rows(by_pool)]
@@ -156,7 +156,7 @@ class Node(t.NamedTuple):
     def is_lacking(self) -> bool:
         """Return whether the node has fewer GPUs than expected, or was not validated."""
         expected, *others = self.counts
-        return self.busy or any(one is not None and one < (expected or 0) for one in others)
+        return self.busy or any(number is not None and number < (expected or 0) for number in others)
 
 
 class Nodes(t.NamedTuple):
@@ -209,16 +209,16 @@ def _shown(count: int | None) -> str:
 
 def _quota_lines(policy: Data | None) -> list[str]:
     """Return a line for each limit of each quota; for many quotas only those that are used up."""
-    quotas = [one for result in parts(policy) for one in result.get("quotas") or [result.get("quota")] if one]
-    across = [one for result in parts(policy) for one in result.get("cluster_quotas") or []]
+    quotas = [quota for part in parts(policy) for quota in part.get("quotas") or [part.get("quota")] if quota]
+    across = [quota for result in parts(policy) for quota in result.get("cluster_quotas") or []]
     limits = [
-        (f"{_place(one)}/{one['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
-        for one in [*quotas, *across]
-        for key, usage in (one.get("resources") or {}).items()
+        (f"{_place(quota)}/{quota['name']} {key}", str(usage["used"] or 0), str(usage["hard"]))
+        for quota in [*quotas, *across]
+        for key, usage in (quota.get("resources") or {}).items()
     ]
     lines = [f"quota - {what} {used} of {hard} used" for what, used, hard in limits]
     if len(lines) <= MANY:
-        return [*lines, *dict.fromkeys(line for one in quotas for line in _use_lines(one))]
+        return [*lines, *dict.fromkeys(line for quota in quotas for line in _use_lines(quota))]
     full = [line for line, (_what, used, hard) in zip(lines, limits, strict=True) if used == hard != "0"]
     return [f"quota - {_number(len(quotas), 'quota')}, {_number(len(full), 'limit')} used up", *full]
 
@@ -251,7 +251,7 @@ def _time_lines(stages: Data) -> list[str]:
 
 def _seconds(result: t.Any, key: str) -> float:
     results: Iterable[Data | None] = result if isinstance(result, Sequence) else [result]
-    return sum(float(part.get(key) or 0) for one in results for part in parts(one))
+    return sum(float(part.get(key) or 0) for part_result in results for part in parts(part_result))
 
 
 def _result_lines(pools: Sequence[Data], by_pool: Sequence[Nodes]) -> list[str]:

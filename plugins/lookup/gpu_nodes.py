@@ -127,9 +127,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            told = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
+            message = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(told)) from None
+            raise AnsibleLookupError(secrets.censor_text(message)) from None
 
 
 def found(

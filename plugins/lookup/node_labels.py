@@ -94,14 +94,14 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
-            told = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
+            message = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(told)) from None
+            raise AnsibleLookupError(secrets.censor_text(message)) from None
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:
                 _display.warning(secrets.censor_text(warning))
-        return sorted(found, key=lambda one: str(one["name"]))
+        return sorted(found, key=lambda row: str(row["name"]))
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:

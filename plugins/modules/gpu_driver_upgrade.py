@@ -69,7 +69,7 @@ options:
   only:
     description:
       - Names of the pools to upgrade. By default all. A name that O(pools) does not have is refused
-        (C(POOL-VALUE)).
+        (C(POOL-UNKNOWN)).
       - Without O(pools), the nodes of these pools have the label C(accelerators.openshift/pool).
     type: list
     elements: str

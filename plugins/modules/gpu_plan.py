@@ -71,7 +71,7 @@ options:
   replicas:
     description:
       - Numbers of nodes that pools get instead of their own C(replicas), by name of the pool.
-      - A name that O(pools) does not have is refused (C(POOL-VALUE)), and so is a pool with C(autoscale) or
+      - A name that O(pools) does not have is refused (C(POOL-UNKNOWN)), and so is a pool with C(autoscale) or
         C(existing) (C(POOL-CONFLICT)).
     type: dict
     default: {}

@@ -38,7 +38,7 @@ def _checked(name: str, reads: str, function: t.Callable[..., t.Any]) -> t.Calla
         except KeyError as exc:
             raise AnsibleFilterError(f"{name}: the input has no {exc.args[0]}. It reads {reads}.") from None
         except (AttributeError, IndexError, TypeError, ValueError):
-            kinds = ", ".join(_kind(one) for one in (*given, *options.values()))
+            kinds = ", ".join(_kind(option) for option in (*given, *options.values()))
             raise AnsibleFilterError(f"{name}: cannot read its input ({kinds}). It reads {reads}.") from None
 
     return filter_function

@@ -94,8 +94,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if playbook is None or not folder.is_dir() or done.exists():
             return {}
         extra = load_extra_vars(self._loader)
-        for remark in _inputs.remarks(task_vars, extra):
-            _display.warning(remark)
+        for warning in _inputs.warnings(task_vars, extra):
+            _display.warning(warning)
         try:
             _inputs.check(Path(playbook).stem, task_vars, extra, self._templar.template)
         except InputError as exc:

@@ -136,7 +136,7 @@ def _remedy(wrong: str) -> str:
     return f"Correct {name}; ansible-doc -t role accelerators.openshift.{role} describes it."
 
 
-def remarks(variables: Variables, extra: Variables) -> list[str]:
+def warnings(variables: Variables, extra: Variables) -> list[str]:
     """Return a warning about each variable of the inventory whose name is nearly one of ours."""
     return [
         f"No playbook and no role reads {name}: did you mean {near}?"
@@ -205,11 +205,11 @@ def _refused(name: str, option: t.Mapping[str, t.Any], value: t.Any) -> t.Iterat
 
 
 def _wrong_choice(name: str, option: t.Mapping[str, t.Any], value: t.Any) -> t.Iterator[str]:
-    choices = [str(one) for one in option.get("choices") or ()]
+    choices = [str(choice) for choice in option.get("choices") or ()]
     values = value.split(",") if isinstance(value, str) and option.get("type") == "list" else value
-    for one in (values if isinstance(values, list) else [values]) if choices else ():
+    for item in (values if isinstance(values, list) else [values]) if choices else ():
         # YAML reads off as false, and Ansible reads that as the choice off.
-        if isinstance(one, (str, int)) and not isinstance(one, bool) and str(one).strip() not in choices:
-            near = difflib.get_close_matches(str(one), choices, 1, 0.6)
+        if isinstance(item, (str, int)) and not isinstance(item, bool) and str(item).strip() not in choices:
+            near = difflib.get_close_matches(str(item), choices, 1, 0.6)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            yield f"{name} is {one}{hint}. Allowed are {', '.join(choices)}."
+            yield f"{name} is {item}{hint}. Allowed are {', '.join(choices)}."

@@ -274,10 +274,10 @@ def documented(
     Raise KeyError for an option without a text.
     """
     found: dict[str, Data] = {}
-    for name, one in options.items():
+    for name, option in options.items():
         here = path + name
-        shown = {key: value for key, value in one.items() if key not in ("no_log", "options")}
+        shown = {key: value for key, value in option.items() if key not in ("no_log", "options")}
         found[name] = {**shown, "description": texts[here] if here in texts else COMMON[name]}
-        if "options" in one:
-            found[name]["suboptions"] = documented(one["options"], texts, f"{here}.")
+        if "options" in option:
+            found[name]["suboptions"] = documented(option["options"], texts, f"{here}.")
     return found

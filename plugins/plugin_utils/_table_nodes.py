@@ -40,13 +40,13 @@ class Found(t.NamedTuple):
         mine = [result for result in parts(nodes) if pool_of(result) == pool]
         runs = parts(validation)
         return cls(
-            [one for one in entries_of(stack, "special_resource") if one.get("pool") == pool],
-            [one for result in mine for one in result.get("nodes") or []],
-            [one for result in runs for one in entries_of(result, "workload") if one.get("pool") == pool],
+            [row for row in entries_of(stack, "special_resource") if row.get("pool") == pool],
+            [node for result in mine for node in result.get("nodes") or []],
+            [row for result in runs for row in entries_of(result, "workload") if row.get("pool") == pool],
             (
                 missing(stack or {}, "special_resource.nodes", pool),
-                [one for result in mine for one in missing(result, "nodes")],
-                [one for result in runs for one in missing(result, "workload.nodes", pool)],
+                [gap for result in mine for gap in missing(result, "nodes")],
+                [gap for result in runs for gap in missing(result, "workload.nodes", pool)],
             ),
         )
 
@@ -63,19 +63,19 @@ class Found(t.NamedTuple):
             _whole(self.validated, validated, "validated"),
         )
         known = [total(counts[column] for counts in seen) or 0 for column in range(3)]
-        left = [None if every is None else every - one for every, one in zip(whole, known, strict=True)]
+        left = [None if every is None else every - part for every, part in zip(whole, known, strict=True)]
         return More(max(wholes) - len(seen), (left[0], left[1], left[2]))
 
 
 def _left(gone: Iterable[Data]) -> int:
-    return sum(int(one["number"]) for one in gone)
+    return sum(int(gap["number"]) for gap in gone)
 
 
 def _whole(entries: Iterable[Data], gone: Iterable[Data], *keys: str) -> int | None:
     """Return the sum of the numbers under one of these keys, of the entries and of those left out."""
-    every = [*entries, *(one["sums"] for one in gone)]
-    found = [one[key] for one in every for key in keys if one.get(key) is not None]
-    return total(int(one) if isinstance(one, (int, float)) else count(one) for one in found)
+    every = [*entries, *(gap["sums"] for gap in gone)]
+    found = [entry[key] for entry in every for key in keys if entry.get(key) is not None]
+    return total(int(value) if isinstance(value, (int, float)) else count(value) for value in found)
 
 
 def total(counts: Iterable[int | None]) -> int | None:

@@ -68,7 +68,7 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
     [
         ("resize_pool", {}, "INPUT-REQUIRED", "gpu_pool and gpu_replicas"),
         ("resize_pool", {"gpu_pool": "never", "gpu_replicas": ""}, "INPUT-REQUIRED", "gpu_replicas"),
-        ("resize_pool", {"gpu_pool": "nevr", "gpu_replicas": 2}, "POOL-VALUE", "did you mean never?"),
+        ("resize_pool", {"gpu_pool": "nevr", "gpu_replicas": 2}, "POOL-UNKNOWN", "did you mean never?"),
         ("resize_pool", {"gpu_pool": "scaled", "gpu_replicas": 2}, "POOL-CONFLICT", "autoscaler decides"),
         ("resize_pool", {"gpu_pool": "there", "gpu_replicas": 2}, "POOL-CONFLICT", "existing nodes"),
         ("before_openshift_update", {}, "INPUT-REQUIRED", "gpu_update_version"),

@@ -50,7 +50,7 @@ def plan(
     """Return the plan as gpu_plan returns it, and its remarks."""
     draft = pool_plan.draft(pools, name, catalogue, backend)
     found = pool_plan.assemble(draft.pools(Place(cloud, prefix, accelerator_limits)), name, backend)
-    return {**found.as_result(), "remarks": list(found.remarks)}
+    return {**found.as_result(), "remarks": list(found.warnings)}
 
 
 def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Pool:

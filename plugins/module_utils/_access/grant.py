@@ -64,8 +64,10 @@ def account(playbook: str, namespace: str) -> KubeObject:
 def bindings(playbook: str, wanted: Wanted) -> list[KubeObject]:
     """Return the ClusterRoleBinding of a playbook, and a RoleBinding for each place and namespace."""
     own = Subject("ServiceAccount", _name(playbook), wanted.namespace, ())
-    who = [own, *(one for one in wanted.subjects if playbook in one.playbooks)]
-    subjects = [one.as_object() for one in dict.fromkeys(one._replace(playbooks=()) for one in who)]
+    who = [own, *(subject for subject in wanted.subjects if playbook in subject.playbooks)]
+    subjects = [
+        member.as_object() for member in dict.fromkeys(member._replace(playbooks=()) for member in who)
+    ]
     found = []
     for place in roles(playbook):
         name = _name(playbook, place)
@@ -89,16 +91,16 @@ def objects(playbook: str, wanted: Wanted) -> list[KubeObject]:
     return made + bindings(playbook, wanted)
 
 
-def playbook_of(one: KubeObject) -> str:
+def playbook_of(obj: KubeObject) -> str:
     """Return the playbook whose rights an object with the label belongs to."""
-    return str(one["metadata"]["labels"][LABEL]).replace("-", "_")
+    return str(obj["metadata"]["labels"][LABEL]).replace("-", "_")
 
 
 def table(wanted: Wanted) -> list[str]:
     """Return a line for each playbook: its service account, and how many other subjects have its rights."""
     found = []
     for playbook in wanted.playbooks:
-        more = sum(playbook in one.playbooks for one in wanted.subjects)
+        more = sum(playbook in subject.playbooks for subject in wanted.subjects)
         line = f"{playbook}: system:serviceaccount:{wanted.namespace}:{_name(playbook)}"
         found.append(line + (f" and {more} more" if more else ""))
     return found

@@ -37,7 +37,7 @@ def read(
         names,
         namespace,
         places,
-        tuple(subject(one, f"gpu_rbac_subjects[{index}]", names) for index, one in enumerate(subjects)),
+        tuple(subject(entry, f"gpu_rbac_subjects[{index}]", names) for index, entry in enumerate(subjects)),
     )
 
 
@@ -54,8 +54,8 @@ def _places(namespaces: t.Mapping[str, t.Any]) -> dict[str, tuple[str, ...]]:
         listed = [given] if isinstance(given, str) else given
         if not isinstance(listed, (list, tuple)):
             raise InputError("INPUT-TYPE", f"{path} must be a name or a list.", f"Write {path}: [NAME].")
-        for index, one in enumerate(listed):
-            _namespace(one, f"{path}[{index}]")
+        for index, name in enumerate(listed):
+            _namespace(name, f"{path}[{index}]")
         found[str(place)] = tuple(dict.fromkeys(map(str, listed)))
     return found
 
@@ -64,10 +64,7 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     """Return a subject; without playbooks of its own it gets these. Raise InputError with the path."""
     for key in given:
         choice(key, f"{path}.{key}", _KEYS)
-    for key, example in _REQUIRED.items():
-        if not given.get(key):
-            remedy = f"Set {path}.{key}, such as {example}."
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+    require(given, path, _REQUIRED)
     kind, name, namespace = str(given["kind"]), str(given["name"]), given.get("namespace")
     choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
@@ -84,14 +81,22 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     return Subject(kind, name, str(namespace or ""), _listed(given.get("playbooks"), path, playbooks))
 
 
+def require(given: t.Mapping[str, t.Any], path: str, examples: t.Mapping[str, str]) -> None:
+    """Raise InputError for a required key that is missing. examples: required key -> a value of it."""
+    for key, example in examples.items():
+        if not given.get(key):
+            remedy = f"Set {path}.{key}, such as {example}."
+            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+
+
 def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, ...]:
     if given is None:
         return playbooks
     if not isinstance(given, (list, tuple)):
         message = f"{path}.playbooks must be a list."
         raise InputError("INPUT-TYPE", message, f"Write {path}.playbooks: [{playbooks[0]}].")
-    for index, one in enumerate(given):
-        choice(one, f"{path}.playbooks[{index}]", playbooks)
+    for index, playbook_name in enumerate(given):
+        choice(playbook_name, f"{path}.playbooks[{index}]", playbooks)
     return tuple(given)
 
 

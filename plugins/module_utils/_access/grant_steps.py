@@ -42,29 +42,29 @@ def ensure(api: Api, params: AccessGrantParams) -> dict[str, t.Any]:
     )
     tenants = tenant_options.read(params["tenants"])
     _require_administrator(api)
-    live = _live(api, wanted) | {_key(one): one for one in _of_tenants(api, params, tenants)}
+    live = _live(api, wanted) | {_key(obj): obj for obj in _of_tenants(api, params, tenants)}
     if params["state"] == "absent":
         _remove(api, live.values())
         return {"table": [], "accounts": []}
     wanted, missing = _placed(api, wanted)
     tenant_steps.check(api, tenants or ())
-    objects = [one for playbook in wanted.playbooks for one in grant.objects(playbook, wanted)]
-    objects += [one for tenant in tenants or () for one in tenant_objects.objects(tenant)]
+    objects = [obj for playbook in wanted.playbooks for obj in grant.objects(playbook, wanted)]
+    objects += [obj for tenant in tenants or () for obj in tenant_objects.objects(tenant)]
     _refuse_foreign(api, objects, live)
     for namespace in missing:
         # Without the label of ownership: a removal of the GPU stack would delete the namespace, and with it
         # the rights.
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, own=False)
-    for one in objects:
-        before = live.pop(_key(one), None)
-        api.apply(one, force_conflicts=before is not None, live=before)
+    for obj in objects:
+        before = live.pop(_key(obj), None)
+        api.apply(obj, force_conflicts=before is not None, live=before)
     _remove(api, live.values())
     accounts = [grant.account(playbook, wanted.namespace)["metadata"] for playbook in wanted.playbooks]
     return {
         "table": [*grant.table(wanted), *map(tenant_objects.line, tenants or ())],
         "accounts": [
-            {"playbook": playbook, "name": one["name"], "namespace": one["namespace"]}
-            for playbook, one in zip(wanted.playbooks, accounts, strict=True)
+            {"playbook": playbook, "name": metadata["name"], "namespace": metadata["namespace"]}
+            for playbook, metadata in zip(wanted.playbooks, accounts, strict=True)
         ],
     }
 
@@ -73,25 +73,26 @@ def _require_administrator(api: Api) -> None:
     """Raise API-RIGHTS if the identity may not give rights away."""
     missing = steps.missing_rights(api, needs.of("rbac", (), {}, ()).needed)
     if missing:
-        who = steps.user(api) or "This identity"
-        listed = [f"{one.verb} {one.full}" for one in missing]
+        listed = [f"{need.verb} {need.full}" for need in missing]
         raise AcceleratorError(
             "API-RIGHTS",
-            f"{who} may not do all that rbac.yml does. Missing: {', '.join(listed)}. Nothing was changed.",
-            "Run the playbook with the kubeconfig of an administrator: `oc auth can-i '*' '*' "
+            user=steps.user(api) or "This identity",
+            playbook="rbac",
+            missing=", ".join(listed),
+            remedy="Run the playbook with the kubeconfig of an administrator: `oc auth can-i '*' '*' "
             "--all-namespaces` says yes for one.",
             evidence=listed,
-            facts={"missing": [one._asdict() for one in missing]},
+            facts={"missing": [need._asdict() for need in missing]},
         )
 
 
 def _live(api: Api, wanted: grant.Wanted) -> dict[Key, KubeObject]:
     """Return everything of ours that gives rights to these playbooks, in the order of removal."""
     return {
-        _key(one): one
+        _key(obj): obj
         for kind in _KINDS
-        for one in api.list(kind, labels=grant.LABEL)
-        if owned(one) and grant.playbook_of(one) in wanted.playbooks
+        for obj in api.list(kind, labels=grant.LABEL)
+        if owned(obj) and grant.playbook_of(obj) in wanted.playbooks
     }
 
 
@@ -104,7 +105,7 @@ def _of_tenants(api: Api, params: AccessGrantParams, tenants: t.Sequence[Tenant]
     is_absent = params["state"] == "absent"
     if tenants is None:
         return tenant_steps.live(api) if is_absent and not params["playbooks"] else []
-    return tenant_steps.live(api, {one.name for one in tenants} if is_absent else None)
+    return tenant_steps.live(api, {tenant.name for tenant in tenants} if is_absent else None)
 
 
 def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:
@@ -114,7 +115,7 @@ def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:
     """
     needed = {place for playbook in wanted.playbooks for place in grant.roles(playbook) if place}
     namespaces, missing = dict(wanted.namespaces), dict[str, None]()
-    existing = {one["metadata"]["name"] for one in api.list(_NAMESPACE, metadata_only=True)}
+    existing = {namespace["metadata"]["name"] for namespace in api.list(_NAMESPACE, metadata_only=True)}
     for place in sorted(needed):
         absent = [name for name in namespaces[place] if name not in existing]
         if place in grant.CREATED:
@@ -131,30 +132,30 @@ def _placed(api: Api, wanted: grant.Wanted) -> tuple[grant.Wanted, list[str]]:
 def _refuse_foreign(api: Api, objects: t.Iterable[KubeObject], live: t.Mapping[Key, KubeObject]) -> None:
     """Raise API-CONFLICT if others created an object of one of these names."""
     foreign = []
-    for one in objects:
-        kind, namespace, name = key = _key(one)
+    for obj in objects:
+        kind, namespace, name = key = _key(obj)
         if key not in live and api.get(known(kind), name, namespace or None) is not None:
             foreign.append((known(kind), name, namespace))
     if foreign:
-        titles = [
+        names = [
             f"{kind.kind} {f'{namespace}/' if namespace else ''}{name}" for kind, name, namespace in foreign
         ]
         first, name, namespace = foreign[0]
         where = f" -n {namespace}" if namespace else ""
         raise AcceleratorError(
             "API-CONFLICT",
-            f"{', '.join(titles)}: this collection did not create them. Nothing was changed.",
+            f"{', '.join(names)}: this collection did not create them. Nothing was changed.",
             f"Delete what stands in the way, and run again: `oc delete {first.resource} {name}{where}`. No "
             "pod ends.",
-            evidence=titles,
+            evidence=names,
         )
 
 
 def _remove(api: Api, objects: t.Iterable[KubeObject]) -> None:
-    for one in objects:
-        kind, namespace, name = _key(one)
+    for obj in objects:
+        kind, namespace, name = _key(obj)
         api.delete(known(kind), name, namespace or None, wait=False)
 
 
-def _key(one: KubeObject) -> Key:
-    return one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]
+def _key(obj: KubeObject) -> Key:
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]

@@ -8,7 +8,7 @@ import typing as t
 
 from .._core.objects import KubeObject
 from .._kube.kinds import known
-from . import table, table_policy, table_sharing
+from . import table
 
 # A place of the table that stands for the whole cluster.
 CLUSTER: t.Final = ""
@@ -32,7 +32,7 @@ _CREATE: t.Final = (
 )
 PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "enable_gpus": ("lease", "plan", "leftovers", *_CREATE),
-    "remove_gpus": ("lease", "plan", "removal", *(f"{one} absent" for one in _CREATE)),
+    "remove_gpus": ("lease", "plan", "removal", *(f"{part} absent" for part in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
@@ -142,7 +142,7 @@ def _read(text: str) -> dict[str, list[Row]]:
     return parts
 
 
-TABLE: t.Final = _read(table.TEXT + table_policy.TEXT + table_sharing.TEXT)
+TABLE: t.Final = _read(table.TEXT)
 # Roles that install an operator, with the place of its namespace. Not every run of gpu_policy does.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
@@ -177,7 +177,7 @@ def of(
                 for place, verbs, resources in TABLE["olm absent" if state else "olm"]
             ]
             _add(found, rows, places)
-    return Rights([one for one in found if found[one]], [one for one in found if not found[one]])
+    return Rights([need for need in found if found[need]], [need for need in found if not found[need]])
 
 
 def _installs(role: str, state: str, details: t.Collection[str]) -> bool:
@@ -243,6 +243,6 @@ def details_of(
         for key in ("quota", "priority", "spare"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}
-        if any(one.get("limit_range") for one in pool.get("quota") or []):
+        if any(quota.get("limit_range") for quota in pool.get("quota") or []):
             found |= {"gpu_policy limit_range", "gpu_policy limit_range absent"}
     return found

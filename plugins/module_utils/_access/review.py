@@ -109,9 +109,10 @@ def refusal(playbook: str, missing: t.Sequence[Need], user: str, role: KubeObjec
     )
     return AcceleratorError(
         "API-RIGHTS",
-        f"{user or 'This identity'} may not do all that {playbook}.yml does. Missing: {'; '.join(listed)}. "
-        "Nothing was changed.",
-        remedy,
+        user=user or "This identity",
+        playbook=playbook,
+        missing="; ".join(listed),
+        remedy=remedy,
         evidence=listed,
         facts={
             "missing": [need._asdict() for need in missing],

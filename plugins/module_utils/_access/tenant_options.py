@@ -31,8 +31,8 @@ def read(given: t.Sequence[t.Mapping[str, t.Any]] | None) -> tuple[Tenant, ...] 
     """Return the tenants, or None if the task names none. Raise InputError with the path of a wrong value."""
     if given is None:
         return None
-    found = tuple(_tenant(one, f"{PATH}[{index}]") for index, one in enumerate(given))
-    names = [one.name for one in found]
+    found = tuple(_tenant(entry, f"{PATH}[{index}]") for index, entry in enumerate(given))
+    names = [tenant.name for tenant in found]
     for index, name in enumerate(names):
         if name in names[:index]:
             message = f"{PATH}[{index}].name: {name} is the name of {PATH}[{names.index(name)}] too."
@@ -43,10 +43,7 @@ def read(given: t.Sequence[t.Mapping[str, t.Any]] | None) -> tuple[Tenant, ...] 
 def _tenant(given: t.Mapping[str, t.Any], path: str) -> Tenant:
     for key in given:
         grant_options.choice(key, f"{path}.{key}", _KEYS)
-    for key, example in _REQUIRED.items():
-        if not given.get(key):
-            remedy = f"Set {path}.{key}, such as {example}."
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+    grant_options.require(given, path, _REQUIRED)
     name = str(given["name"])
     fault = name_fault(name) or (f"is longer than {_LONGEST} characters" if len(name) > _LONGEST else "")
     if fault:
@@ -54,20 +51,20 @@ def _tenant(given: t.Mapping[str, t.Any], path: str) -> Tenant:
             "INPUT-VALUE", f"{path}.name: {name!r} {fault}.", f"Set {path}.name to a short name."
         )
     namespaces = _names(given["namespaces"], f"{path}.namespaces")
-    for index, one in enumerate(namespaces):
-        if one in _OPENSHIFT or one.startswith(_OPENSHIFT[1:3]):
+    for index, namespace in enumerate(namespaces):
+        if namespace in _OPENSHIFT or namespace.startswith(_OPENSHIFT[1:3]):
             where = f"{path}.namespaces[{index}]"
-            message = f"{where}: {one} belongs to the cluster, not to a tenant."
+            message = f"{where}: {namespace} belongs to the cluster, not to a tenant."
             raise InputError("INPUT-VALUE", message, f"Set {where} to a namespace of the tenant.")
     classes = _names(given.get("priority_classes"), f"{path}.priority_classes")
-    for index, one in enumerate(classes):
-        if one.startswith(_SYSTEM):
+    for index, priority_class in enumerate(classes):
+        if priority_class.startswith(_SYSTEM):
             where = f"{path}.priority_classes[{index}]"
-            message = f"{where}: {one} is a priority class of the cluster itself."
+            message = f"{where}: {priority_class} is a priority class of the cluster itself."
             raise InputError("INPUT-VALUE", message, f"Set {where} to a priority class for GPU work.")
     subjects = tuple(
-        _subject(one, f"{path}.subjects[{index}]")
-        for index, one in enumerate(_list(given["subjects"], f"{path}.subjects"))
+        _subject(entry, f"{path}.subjects[{index}]")
+        for index, entry in enumerate(_list(given["subjects"], f"{path}.subjects"))
     )
     return Tenant(name, namespaces, subjects, _names(given.get("queues"), f"{path}.queues"), classes)
 
@@ -91,9 +88,9 @@ def _list(given: t.Any, path: str) -> list[t.Any]:
 
 def _names(given: t.Any, path: str) -> tuple[str, ...]:
     found = _list([] if given is None else given, path)
-    for index, one in enumerate(found):
-        fault = name_fault(one) if isinstance(one, str) else "must be text"
+    for index, name in enumerate(found):
+        fault = name_fault(name) if isinstance(name, str) else "must be text"
         if fault:
             where = f"{path}[{index}]"
-            raise InputError("INPUT-VALUE", f"{where}: {one!r} {fault}.", f"Set {where} to a name.")
+            raise InputError("INPUT-VALUE", f"{where}: {name!r} {fault}.", f"Set {where} to a name.")
     return tuple(dict.fromkeys(found))

@@ -27,28 +27,28 @@ _LIMIT: t.Final = (
 def live(api: Api, names: t.Collection[str] | None = None) -> list[KubeObject]:
     """Return everything of ours that belongs to tenants, in the order of removal. names: of these alone."""
     return [
-        one
+        obj
         for kind in KINDS
-        for one in api.list(known(kind), labels=TENANT)
-        if owned(one) and (names is None or tenant_of(one) in names)
+        for obj in api.list(known(kind), labels=TENANT)
+        if owned(obj) and (names is None or tenant_of(obj) in names)
     ]
 
 
 def check(api: Api, tenants: t.Sequence[Tenant]) -> None:
     """Raise InputError for a namespace or a priority class that the cluster lacks; warn of missing queues."""
-    namespaces = {name(one) for one in api.list(known("Namespace"), metadata_only=True)} if tenants else set()
+    namespaces = {name(obj) for obj in api.list(known("Namespace"), metadata_only=True)} if tenants else set()
     for index, tenant in enumerate(tenants):
-        for number, one in enumerate(tenant.namespaces):
-            if one not in namespaces:
+        for number, namespace in enumerate(tenant.namespaces):
+            if namespace not in namespaces:
                 where = f"{PATH}[{index}].namespaces[{number}]"
-                message = f"{where}: the cluster has no namespace {one}. Nothing was changed."
+                message = f"{where}: the cluster has no namespace {namespace}. Nothing was changed."
                 raise InputError(
-                    "INPUT-VALUE", message, f"Run `oc new-project {one}`, or set {where} to another."
+                    "INPUT-VALUE", message, f"Run `oc new-project {namespace}`, or set {where} to another."
                 )
-        for number, one in enumerate(tenant.priority_classes):
-            if api.get(known("PriorityClass"), one) is None:
+        for number, priority_class in enumerate(tenant.priority_classes):
+            if api.get(known("PriorityClass"), priority_class) is None:
                 where = f"{PATH}[{index}].priority_classes[{number}]"
-                message = f"{where}: the cluster has no priority class {one}. Nothing was changed."
+                message = f"{where}: the cluster has no priority class {priority_class}. Nothing was changed."
                 raise InputError("INPUT-VALUE", message, f"Set {where} to one of `oc get priorityclasses`.")
         if tenant.priority_classes:
             api.progress(_LIMIT)
@@ -62,7 +62,7 @@ def _warn_of_queues(api: Api, tenants: t.Iterable[Tenant]) -> None:
             kind = api.resolve(f"{kueue.GROUP}/{version}", kueue.LOCAL_QUEUE)
             for tenant in named:
                 for namespace in tenant.namespaces:
-                    there = {name(one) for one in api.list(kind, namespace)}
+                    there = {name(queue) for queue in api.list(kind, namespace)}
                     if missing := sorted({*tenant.queues} - there):
                         api.warn(f"Namespace {namespace} has no LocalQueue {', '.join(missing)}.")
             return

@@ -40,9 +40,9 @@ class Tenant(t.NamedTuple):
         return f"accelerators-openshift-tenant-{self.name}"
 
 
-def tenant_of(one: KubeObject) -> str:
+def tenant_of(obj: KubeObject) -> str:
     """Return the tenant that an object with the label belongs to."""
-    return str(one["metadata"]["labels"][TENANT])
+    return str(obj["metadata"]["labels"][TENANT])
 
 
 def objects(tenant: Tenant) -> list[KubeObject]:
@@ -96,7 +96,7 @@ def _binding(tenant: Tenant, namespace: str) -> KubeObject:
         "kind": "RoleBinding",
         "metadata": _metadata(tenant, namespace),
         "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": tenant.object_name},
-        "subjects": [one.as_object() for one in tenant.subjects],
+        "subjects": [subject.as_object() for subject in tenant.subjects],
     }
 
 

@@ -53,7 +53,7 @@ def repository(kind: str, url: str) -> str:
         return f"{url!r} is no address: a port is at least 1"
     known = SCHEMES.get(kind, ())
     if parts.scheme not in known or "://" not in url:
-        return f"an address of {kind} begins with {', '.join(f'{one}://' for one in known)}"
+        return f"an address of {kind} begins with {', '.join(f'{scheme}://' for scheme in known)}"
     if parts.scheme == "file":
         return "" if parts.netloc in ("", "localhost") else f"{url!r} names a file of another host"
     return "" if parts.netloc else f"{url!r} has no host"

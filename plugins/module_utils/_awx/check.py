@@ -94,7 +94,7 @@ def _of_entry(written: t.Any, kind: Kind, path: str, content: Content) -> Lines:
     yield from forms.problems(written, path)
     entry = forms.readable(written)
     for key, other in kind.refers.items():
-        known = {str(one.get("name")) for one in content[other]} | EVERYWHERE.get(other, frozenset())
+        known = {str(there.get("name")) for there in content[other]} | EVERYWHERE.get(other, frozenset())
         named = entry.get(key) or []
         for number, name in enumerate(named if isinstance(named, list) else [named]):
             if name not in known:
@@ -120,7 +120,7 @@ def _secrets(object_name: str, entry: Data, path: str, content: Content) -> Line
 def _fields(credential: Data, content: Content) -> t.Sequence[Data]:
     """Return the fields of a credential's type; none if the data have no such type."""
     name = str(credential.get("credential_type"))
-    own = {str(one.get("name")): one for one in content["controller_credential_types"]}
+    own = {str(kind.get("name")): kind for kind in content["controller_credential_types"]}
     if name in own:
         return credential_types.fields(own[name])
     return TYPES[name][0] if name in TYPES else ()
@@ -185,7 +185,7 @@ def _of_credentials(entry: Data, path: str, content: Content) -> Lines:
 
 def _types(names: t.Sequence[t.Any], content: Content) -> list[str]:
     """Return the types of credentials, "" for one that no list has."""
-    known = {str(one.get("name")): one for one in content["controller_credentials"]}
+    known = {str(credential.get("name")): credential for credential in content["controller_credentials"]}
     return [str(known.get(str(name), {}).get("credential_type", "")) for name in names]
 
 
@@ -195,7 +195,7 @@ def _of_workflow(entry: Data, path: str, content: Content) -> Lines:
         yield f"{path}.simplified_workflow_nodes: is missing"
         return
     names = [str(node.get("identifier")) for node in nodes if isinstance(node, dict)]
-    given = {str(one.get("variable")) for one in surveys.questions(entry)} | {
+    given = {str(question.get("variable")) for question in surveys.questions(entry)} | {
         *(entry.get("extra_vars") or {})
     }
     for number, node in enumerate(nodes):
@@ -214,7 +214,7 @@ def _in_circles(nodes: t.Mapping[str, Data]) -> Lines:
         ways = [name]
         while ways:
             node = nodes.get(ways.pop(), {})
-            ways += (fresh := {str(one) for link in LINKS for one in node.get(link) or []} - reached)
+            ways += (fresh := {str(target) for link in LINKS for target in node.get(link) or []} - reached)
             reached |= fresh
         if name in reached:
             yield name
@@ -254,10 +254,10 @@ def _of_job(entry: Data, path: str, content: Content, later: t.Collection[str] |
     """
     name = entry.get("unified_job_template")
     runs = (*content["controller_templates"], *content["controller_workflows"])
-    template = next((one for one in runs if one.get("name") == name), None)
+    template = next((run for run in runs if run.get("name") == name), None)
     sources = (*content["controller_projects"], *content["controller_inventory_sources"])
     if template is None:
-        if name not in [one.get("name") for one in sources]:
+        if name not in [source.get("name") for source in sources]:
             yield f"{path}.unified_job_template: there is no template or workflow {name}"
         for key in ("inventory", "limit", "credentials", "extra_data"):
             if entry.get(key):
@@ -270,9 +270,9 @@ def _of_job(entry: Data, path: str, content: Content, later: t.Collection[str] |
         if entry.get(key) and not is_own and not template.get(f"ask_{asked}_on_launch"):
             yield f"{path}.{key}: {name} does not ask for it (ask_{asked}_on_launch)"
     yield from _of_credentials(entry, path, content)
-    for number, one in enumerate(entry.get("credentials") or []):
-        if one in (template.get("credentials") or []):
-            yield f"{path}.credentials[{number}]: {name} has {one} already"
+    for number, credential in enumerate(entry.get("credentials") or []):
+        if credential in (template.get("credentials") or []):
+            yield f"{path}.credentials[{number}]: {name} has {credential} already"
 
 
 def _of_schedule(entry: Data, path: str, content: Content, now: datetime.datetime) -> Lines:

@@ -45,7 +45,7 @@ _KEPT: t.Final = frozenset(
 def fields(entry: Data) -> list[Data]:
     """Return the readable fields of a type."""
     found = (entry.get("inputs") or {}).get("fields")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def problems(entry: Data, path: str) -> Lines:
@@ -57,7 +57,7 @@ def problems(entry: Data, path: str) -> Lines:
         if not isinstance(given.get(key, []), list):
             yield f"{path}.inputs.{key}: has to be a list"
     required = given.get("required", [])
-    if isinstance(required, list) and not all(isinstance(one, str) for one in required):
+    if isinstance(required, list) and not all(isinstance(name, str) for name in required):
         yield f"{path}.inputs.required: has to be a list of names"
     listed = given.get("fields", [])
     seen: set[str] = set()
@@ -96,7 +96,7 @@ def _of_values(field: Data, is_boolean: bool, path: str) -> Lines:
     listed = field.get("choices", ["one"])
     if not isinstance(listed, list) or not listed or len(set(map(str, listed))) < len(listed):
         yield f"{path}.choices: has to be a list of different texts"
-    elif not all(isinstance(one, str) for one in listed):
+    elif not all(isinstance(name, str) for name in listed):
         yield f"{path}.choices: each choice has to be text"
     if "default" in field and not isinstance(field["default"], bool if is_boolean else str):
         yield f"{path}.default: {field['default']!r} is not {'true or false' if is_boolean else 'text'}"

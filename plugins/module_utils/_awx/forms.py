@@ -69,7 +69,7 @@ def wrong(key: str, value: t.Any) -> str:
         what = "a mapping of variables" if key in _VARIABLES else "a mapping"
         return "" if isinstance(value, dict) else what
     if key in _NAMES:
-        is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         return "" if is_list or isinstance(value, str) else "a list of names"
     if key in _SWITCHES or key.startswith("ask_"):
         is_switch = isinstance(value, bool) or str(value).lower() in _BOOLEANS

@@ -186,7 +186,7 @@ NODE: t.Final = Kind(
 
 def _fields(texts: str, *switches: str) -> list[dict[str, str]]:
     """Return the fields of a type of credentials that every AWX has."""
-    return [{"id": one} for one in texts.split()] + [{"id": one, "type": "boolean"} for one in switches]
+    return [{"id": key} for key in texts.split()] + [{"id": switch, "type": "boolean"} for switch in switches]
 
 
 # The types of credentials that every AWX has, and what the collection needs to know of each: its fields, and

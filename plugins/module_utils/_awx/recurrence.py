@@ -43,7 +43,7 @@ def problem(rrule: t.Any, now: datetime.datetime) -> str:
         return f"{text!r} needs a rule, such as RRULE:FREQ=DAILY;INTERVAL=1"
     if "EXDATE" in text.upper() or "RDATE" in text.upper():
         return "AWX accepts neither EXDATE nor RDATE"
-    if odd := [one for one in text.split() if not (_START.fullmatch(one) or _RULE.fullmatch(one))]:
+    if odd := [word for word in text.split() if not (_START.fullmatch(word) or _RULE.fullmatch(word))]:
         return f"{odd[0]!r} is neither a DTSTART nor a rule such as RRULE:FREQ=DAILY;INTERVAL=1"
     try:
         start = _start(starts[0])
@@ -52,8 +52,8 @@ def problem(rrule: t.Any, now: datetime.datetime) -> str:
     wrong = next(filter(None, (_wrong(parts) for _kind, parts in rules)), "")
     if wrong:
         return wrong
-    ends = [_end(start, one) for one in runs]
-    last = None if None in ends else max(one for one in ends if one is not None)
+    last_runs = [_end(start, run) for run in runs]
+    last = None if None in last_runs else max(end for end in last_runs if end is not None)
     return f"its last run was before {now:%Y-%m-%d}, so it would never run" if last and last < now else ""
 
 
@@ -80,7 +80,7 @@ def _zone(name: str) -> datetime.tzinfo:
 
 
 def _parts(rule: str) -> dict[str, str]:
-    return {key: value for key, _equals, value in (one.partition("=") for one in rule.split(";"))}
+    return {key: value for key, _equals, value in (part.partition("=") for part in rule.split(";"))}
 
 
 def _wrong(parts: t.Mapping[str, str]) -> str:

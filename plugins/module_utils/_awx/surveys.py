@@ -35,7 +35,7 @@ def questions(entry: Data) -> list[Data]:
     """
     spec = entry.get("survey_spec")
     found = spec.get("spec") if isinstance(spec, dict) and entry.get("survey_enabled") else None
-    return [one for one in found if not any(_of_question(one, ""))] if isinstance(found, list) else []
+    return [item for item in found if not any(_of_question(item, ""))] if isinstance(found, list) else []
 
 
 def problems(spec: t.Any, path: str) -> Lines:
@@ -96,9 +96,9 @@ def _of_default(question: Data, path: str) -> Lines:
 
 
 def _chosen(question: Data, given: t.Iterable[t.Any], path: str) -> Lines:
-    for one in given:
-        if one not in choices(question):
-            yield f"{path}: {one!r} is not one of {', '.join(choices(question))}"
+    for choice in given:
+        if choice not in choices(question):
+            yield f"{path}: {choice!r} is not one of {', '.join(choices(question))}"
 
 
 def _wrong_choices(question: Data) -> str:
@@ -108,13 +108,13 @@ def _wrong_choices(question: Data) -> str:
     found = choices(question)
     if question["type"] in _CHOOSES and not found:
         return "has no choice"
-    return "" if all(isinstance(one, str) for one in found) else 'each choice has to be text, such as "1"'
+    return "" if all(isinstance(text, str) for text in found) else 'each choice has to be text, such as "1"'
 
 
 def choices(question: Data) -> list[str]:
     """Return the choices of a question, which may stand in one text, one on each line."""
     found = question.get("choices") or []
-    return [one for one in found.splitlines() if one.strip()] if isinstance(found, str) else list(found)
+    return [line for line in found.splitlines() if line.strip()] if isinstance(found, str) else list(found)
 
 
 def against(question: Data, answer: t.Any, path: str) -> Lines:
@@ -148,7 +148,7 @@ def answers(entry: Data, given: t.Any, path: str, later: t.Collection[str] | Non
         yield f"{path}: has to be a mapping of variables"
         return
     name, own = entry.get("name"), entry.get("extra_vars") or {}
-    asked = {str(one.get("variable")): one for one in questions(entry)}
+    asked = {str(field.get("variable")): field for field in questions(entry)}
     for variable, answer in given.items():
         if variable in asked:
             yield from against(asked[variable], answer, f"{path}.{variable}")

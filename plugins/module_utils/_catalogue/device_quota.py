@@ -9,6 +9,8 @@ import typing as t
 from .well_known import GPU_CLASS
 
 _COUNTED: t.Final = ".deviceclass.resource.k8s.io/devices"
+# Why a quota's key of an extended resource that does not begin with `requests.` limits nothing.
+NOT_ENFORCED: t.Final = "the API accepts this key and never enforces it: it counts only requests.*"
 
 
 def quota_key(name: str = GPU_CLASS) -> str:

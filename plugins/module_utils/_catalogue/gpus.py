@@ -81,13 +81,13 @@ def _with_media(plain: t.Mapping[str, Profile], *names: str) -> dict[str, Profil
 
 def _with_graphics(plain: t.Mapping[str, Profile]) -> dict[str, Profile]:
     """Return the profiles of a GPU with graphics; its parts can also have all media engines, or none."""
-    whole = max(one.compute for one in plain.values())
-    parts = {name: one for name, one in plain.items() if not name.endswith(MEDIA) and one.compute < whole}
+    whole = max(kind.compute for kind in plain.values())
+    parts = {name: kind for name, kind in plain.items() if not name.endswith(MEDIA) and kind.compute < whole}
     return {
         **plain,
-        **{f"{name}{GRAPHICS}": one for name, one in plain.items() if not name.endswith(MEDIA)},
-        **{f"{name}{ALL_MEDIA}": replace(one, most=1) for name, one in parts.items()},
-        **{f"{name}{NO_MEDIA}": one for name, one in parts.items()},
+        **{f"{name}{GRAPHICS}": kind for name, kind in plain.items() if not name.endswith(MEDIA)},
+        **{f"{name}{ALL_MEDIA}": replace(kind, most=1) for name, kind in parts.items()},
+        **{f"{name}{NO_MEDIA}": kind for name, kind in parts.items()},
     }
 
 

@@ -23,7 +23,7 @@ PACKAGE: t.Final = "kueue-operator"
 def flavors_of(queue: t.Mapping[str, t.Any]) -> list[str]:
     """Return the flavors of a live ClusterQueue."""
     groups = (queue.get("spec") or {}).get("resourceGroups") or []
-    return [str(one["name"]) for group in groups for one in group.get("flavors") or []]
+    return [str(flavor["name"]) for group in groups for flavor in group.get("flavors") or []]
 
 
 def holder(workload: t.Mapping[str, t.Any]) -> str:

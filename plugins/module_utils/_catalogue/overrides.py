@@ -84,12 +84,8 @@ def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue"
             continue
         key = (entry["cloud"], entry["instance_type"])
         if key in seen:
-            problems.add(
-                "POOL-DUPLICATE",
-                f"{where}.instance_type",
-                f"{key[1]} of {key[0]} is there twice.",
-                "Describe it once.",
-            )
+            name, remedy = f"{key[1]} of {key[0]}", "Describe it once."
+            problems.add("POOL-DUPLICATE", f"{where}.instance_type", remedy=remedy, name=name)
         seen.add(key)
         kind = described(entry, base.find(*key), where, problems)
         if kind:
@@ -106,12 +102,8 @@ def described(entry: Data, known: InstanceType | None, path: str, problems: Prob
     if known is None:
         for key in ("gpus", "gpu_model"):
             if key not in entry:
-                problems.add(
-                    "POOL-REQUIRED",
-                    f"{path}.{key}",
-                    "is required for a type that the catalogue does not have.",
-                    f"Set {path}.{key}.",
-                )
+                also = " for a type that the catalogue does not have"
+                problems.add("POOL-REQUIRED", f"{path}.{key}", also=also)
         if problems.at(path):
             return None
         known = InstanceType(
@@ -142,12 +134,8 @@ def _gpu(entry: Data, known: InstanceType, path: str, problems: Problems) -> Gpu
         memory = known.gpu.memory_gib
     elif len(sizes) > 1:
         listed = " or ".join(map(str, sizes))
-        problems.add(
-            "POOL-REQUIRED",
-            f"{path}.gpu_memory_gib",
-            f"is required, since {model} is sold with {listed} GiB.",
-            f"Set {path}.gpu_memory_gib.",
-        )
+        also = f", since {model} is sold with {listed} GiB"
+        problems.add("POOL-REQUIRED", f"{path}.gpu_memory_gib", also=also)
         return None
     else:
         memory = int(sizes[0] * share) if sizes else 0

@@ -54,14 +54,18 @@ def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[I
 
 def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceType]:
     """Return the types with this name, one per cloud at most; raise InputError if there is none."""
-    found = [kind for one in ([cloud] if cloud else catalogue.types) if (kind := catalogue.find(one, name))]
+    found = [
+        kind for cloud in ([cloud] if cloud else catalogue.types) if (kind := catalogue.find(cloud, name))
+    ]
     if not found:
         near = ", ".join(catalogue.nearest(name, cloud)) or "none is near"
         raise InputError(
             "POOL-INSTANCE-TYPE",
-            f"{name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}.",
-            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option "
+            remedy=f"Nearest: {near}. Describe a type that is newer than the catalogue with the option "
             "catalogue.",
+            path="instance_type",
+            name=name,
+            what=f"not a known GPU instance type{f' on {cloud}' if cloud else ''}",
         )
     return found
 

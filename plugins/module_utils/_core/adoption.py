@@ -39,7 +39,7 @@ class Foreign(t.NamedTuple):
         """Return one sentence for people, or "" if no field differs."""
         if not self.differs:
             return ""
-        paths = [one["path"] for one in self.differs]
+        paths = [field["path"] for field in self.differs]
         shown = ", ".join(paths[:4]) + (f" and {len(paths) - 4} more" if len(paths) > 4 else "")
         return (
             f"{self.object_name} was created by {self.manager} and was not changed (adopt: report). "
@@ -51,13 +51,13 @@ class Foreign(t.NamedTuple):
 
         causes: the start of an error code to the starts of the paths that can cause it.
         """
-        starts = tuple(one for code, paths in causes.items() if error.code.startswith(code) for one in paths)
-        causing = [one for one in self.differs if starts and one["path"].startswith(starts)]
+        starts = tuple(key for code, paths in causes.items() if error.code.startswith(code) for key in paths)
+        causing = [field for field in self.differs if starts and field["path"].startswith(starts)]
         error.evidence += [
-            f"{one['path']}: {one['live']!r} (asked: {one['asked']!r})" for one in self.differs[:10]
+            f"{field['path']}: {field['live']!r} (asked: {field['asked']!r})" for field in self.differs[:10]
         ]
         if causing:
-            paths = ", ".join(one["path"] for one in causing)
+            paths = ", ".join(field["path"] for field in causing)
             error.remedy = (
                 f"Set {taking(self.object_name)} to let this task change {paths} of {self.object_name}, "
                 f"or change it in {self.manager}."
@@ -107,7 +107,7 @@ def keeper(live: KubeObject) -> str:
         return tool
     entries = (live.get("metadata") or {}).get("managedFields") or []
     writers = [
-        one for one in entries if one.get("manager") not in (None, MANAGER) and not one.get("subresource")
+        item for item in entries if item.get("manager") not in (None, MANAGER) and not item.get("subresource")
     ]
     last = max(writers, key=lambda entry: str(entry.get("time") or ""), default=None)
     return f"another client (field manager {last['manager']})" if last else "another client"

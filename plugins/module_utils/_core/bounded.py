@@ -29,11 +29,11 @@ T = t.TypeVar("T")
 def fitting(entries: t.Sequence[T], room: int) -> list[T]:
     """Return the first entries whose JSON has together at most that many bytes."""
     found: list[T] = []
-    for one in entries:
-        room -= _size(one) + 2
+    for entry in entries:
+        room -= _size(entry) + 2
         if room < 0:
             break
-        found.append(one)
+        found.append(entry)
     return found
 
 
@@ -48,28 +48,28 @@ def result(found: dict[str, t.Any], most: int = MOST) -> dict[str, t.Any]:
     if size <= most:
         return found
     lists = dict(_lists(found))
-    sizes = {path: _size(one) for path, one in lists.items()}
+    sizes = {path: _size(listed) for path, listed in lists.items()}
     room = most - size + sum(sizes.values())
     cut: dict[str, list[t.Any]] = {}
-    for number, (path, needed) in enumerate(sorted(sizes.items(), key=lambda one: one[1])):
+    for number, (path, needed) in enumerate(sorted(sizes.items(), key=lambda pair: pair[1])):
         # What short lists do not need is left to the long ones, and the sums need some of it.
         share = max(0, room) // (len(sizes) - number)
         if needed > share:
             cut[path] = fitting(_worst_first(lists[path]), share - _size(_gone(path, lists[path])))
         room -= min(needed, share)
-    gone = [one for path, kept in cut.items() for one in _gone(path, _without(lists[path], kept))]
+    gone = [note for path, kept in cut.items() for note in _gone(path, _without(lists[path], kept))]
     return {**_replaced(found, cut), LEFT_OUT: gone} if gone else found
 
 
 def missing(found: Entry, path: str, pool: str | None = None) -> list[Entry]:
     """Return what a result says of the entries that a list lacks, of one pool or of all."""
     given: t.Iterable[Entry] = found.get(LEFT_OUT) or []
-    return [one for one in given if one["list"] == path and pool in (None, one["pool"])]
+    return [note for note in given if note["list"] == path and pool in (None, note["pool"])]
 
 
 def number_missing(found: Entry, path: str) -> int:
     """Return how many entries a list of a result lacks."""
-    return sum(one["number"] for one in missing(found, path))
+    return sum(note["number"] for note in missing(found, path))
 
 
 def _size(value: t.Any) -> int:
@@ -83,21 +83,23 @@ def _lists(value: t.Any, path: str = "") -> t.Iterator[tuple[str, list[t.Any]]]:
         if is_cut and len(value) > _FEW and not any(map(_is_object, value)):
             yield path, value
             return
-        for number, one in enumerate(value):
-            yield from _lists(one, f"{path}[{number}]")
+        for number, item in enumerate(value):
+            yield from _lists(item, f"{path}[{number}]")
     if isinstance(value, dict) and not _is_object(value):
-        for key, one in value.items():
+        for key, item in value.items():
             if key not in _WHOLE:
-                yield from _lists(one, f"{path}.{key}" if path else str(key))
+                yield from _lists(item, f"{path}.{key}" if path else str(key))
 
 
 def _replaced(value: t.Any, cut: t.Mapping[str, list[t.Any]], path: str = "") -> t.Any:
     if path in cut:
         return cut[path]
     if isinstance(value, list):
-        return [_replaced(one, cut, f"{path}[{number}]") for number, one in enumerate(value)]
+        return [_replaced(item, cut, f"{path}[{number}]") for number, item in enumerate(value)]
     if isinstance(value, dict):
-        return {key: _replaced(one, cut, f"{path}.{key}" if path else str(key)) for key, one in value.items()}
+        return {
+            key: _replaced(item, cut, f"{path}.{key}" if path else str(key)) for key, item in value.items()
+        }
     return value
 
 
@@ -133,7 +135,7 @@ def _is_wrong(entry: t.Any) -> bool:
     if _lacks(entry):
         return True
     return any(
-        _is_wrong(one) for key in _PARTS if isinstance(entry.get(key), list) for one in entry[key]
+        _is_wrong(part) for key in _PARTS if isinstance(entry.get(key), list) for part in entry[key]
     ) or _is_wrong(entry.get("kernel"))
 
 
@@ -147,17 +149,17 @@ def _lacks(entry: Entry) -> bool:
 
 
 def _without(entries: t.Sequence[t.Any], kept: t.Sequence[t.Any]) -> list[t.Any]:
-    names = {id(one) for one in kept}
+    names = {id(entry) for entry in kept}
     if isinstance(entries[0], dict):
-        return [one for one in entries if id(one) not in names]
+        return [entry for entry in entries if id(entry) not in names]
     return list(entries[len(kept) :])
 
 
 def _gone(path: str, entries: t.Sequence[t.Any]) -> list[dict[str, t.Any]]:
     """Return what C(left_out) says of these entries of a list, pool by pool."""
     pools: dict[str, list[t.Any]] = {}
-    for one in entries:
-        pools.setdefault(str(one.get("pool") or "") if isinstance(one, dict) else "", []).append(one)
+    for entry in entries:
+        pools.setdefault(str(entry.get("pool") or "") if isinstance(entry, dict) else "", []).append(entry)
     return [
         {"list": path, "pool": pool, "number": len(those), "sums": _sums(those)}
         for pool, those in pools.items()
@@ -166,8 +168,8 @@ def _gone(path: str, entries: t.Sequence[t.Any]) -> list[dict[str, t.Any]]:
 
 def _sums(entries: t.Iterable[t.Any]) -> dict[str, t.Any]:
     found: dict[str, t.Any] = {}
-    for one in entries:
-        for key, value in one.items() if isinstance(one, dict) else ():
+    for entry in entries:
+        for key, value in entry.items() if isinstance(entry, dict) else ():
             if _is_number(value):
                 found[key] = round(found.get(key, 0) + value, 3)
             elif isinstance(value, dict) and value and all(map(_is_number, value.values())):

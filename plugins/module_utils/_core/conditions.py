@@ -10,7 +10,7 @@ import typing as t
 def find(obj: t.Mapping[str, t.Any] | None, kind: str) -> dict[str, t.Any]:
     """Return the condition of this type from `status.conditions`, or an empty dict if there is none."""
     conditions = ((obj or {}).get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == kind), {})
+    return next((condition for condition in conditions if condition.get("type") == kind), {})
 
 
 def is_true(obj: t.Mapping[str, t.Any] | None, kind: str) -> bool:

@@ -66,7 +66,7 @@ def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
         elif kind == "k":
             match = json.loads(name)
             item = (
-                next((one for one in wanted if covers(one, match)), None)
+                next((candidate for candidate in wanted if covers(candidate, match)), None)
                 if isinstance(wanted, list)
                 else None
             )
@@ -156,19 +156,19 @@ def foreseen(
     fields: the paths that would change, without their values. unchecked: why the server could not check the
     object; only such an object has this key.
     """
-    ends: dict[str, tuple[KubeObject, KubeObject]] = {}
-    for one in changes:
-        first = ends[one.object_name][0] if one.object_name in ends else one.before
-        ends[one.object_name] = (first, one.after)
+    spans: dict[str, tuple[KubeObject, KubeObject]] = {}
+    for change in changes:
+        first = spans[change.object_name][0] if change.object_name in spans else change.before
+        spans[change.object_name] = (first, change.after)
     found = [
         _entry(object_name, before, after)
         | ({"unchecked": unchecked[object_name]} if object_name in unchecked else {})
-        for object_name, (before, after) in ends.items()
+        for object_name, (before, after) in spans.items()
     ]
     return found + [
         {"action": KEEP, "object": object_name, "fields": []}
         for object_name in dict.fromkeys(kept)
-        if object_name not in ends
+        if object_name not in spans
     ]
 
 

@@ -135,12 +135,12 @@ def extended(live: KubeObject, wanted: t.Mapping[str, t.Any]) -> list[Conflict]:
     It applies its own list again, and then our entries are gone.
     """
     found = _of_others(live, wanted, ("spec",))
-    return [one for one, operation in found if operation == "Apply" and _keeps(one)]
+    return [entry for entry, operation in found if operation == "Apply" and _keeps(entry)]
 
 
 def _keeps(found: Conflict) -> bool:
     now, asked = found.live, found.asked
-    return isinstance(now, list) and isinstance(asked, list) and all(one in asked for one in now)
+    return isinstance(now, list) and isinstance(asked, list) and all(value in asked for value in now)
 
 
 def _of_others(
@@ -153,14 +153,14 @@ def _of_others(
         now_there = now_there.get(key) or {}
     for path, now, asked in _differing(now_there, wanted, under):
         owners = [
-            one
-            for one in entries
-            if one.get("manager") not in (MANAGER, _NOBODY, None)
-            and not one.get("subresource")
-            and _owns(one.get("fieldsV1") or {}, path)
+            entry
+            for entry in entries
+            if entry.get("manager") not in (MANAGER, _NOBODY, None)
+            and not entry.get("subresource")
+            and _owns(entry.get("fieldsV1") or {}, path)
         ]
         if owners:
-            last = max(owners, key=lambda one: str(one.get("time") or ""))
+            last = max(owners, key=lambda owner: str(owner.get("time") or ""))
             since = str(last.get("time") or "")
             yield (
                 Conflict(".".join(path), now, asked, str(last["manager"]), since),
@@ -194,6 +194,6 @@ def _owns(fields: t.Mapping[str, t.Any], path: tuple[str, ...]) -> bool:
 def refuse(found: t.Sequence[Conflict], object_name: str, remedy: str) -> None:
     """Raise ConflictError (API-CONFLICT) that names each field, both values and the manager."""
     if found:
-        lines = [one.line for one in found]
+        lines = [conflict.line for conflict in found]
         message = f"{object_name}: {'; '.join(lines[:5])}. Nothing was changed."
         raise ConflictError("API-CONFLICT", message, remedy, status=409, evidence=lines)

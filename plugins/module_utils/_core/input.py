@@ -41,12 +41,14 @@ class Problems:
     def add(self, code: str, path: str, message: str = "", remedy: str = "", **named: object) -> None:
         """Add a problem unless it is there already: several candidates may inherit it from their pool.
 
-        Without a message, it has the code's text after C({path}: ), with the facts in C(named).
+        Without a message, it has the code's text after C({path}: ), with the facts in C(named); a remedy that
+        is given counts.
         """
+        path = path.lstrip(".")
         if not message:
-            _code, message, remedy = text_of(code, path=path, **named)
-            message = message.removeprefix(f"{path}: ")
-        found = Problem(code, path.lstrip("."), message, remedy)
+            text = text_of(code, path=path, **named)
+            message, remedy = text.message.removeprefix(f"{path}: "), remedy or text.remedy
+        found = Problem(code, path, message, remedy)
         if found not in self.found:
             self.found.append(found)
 
@@ -54,29 +56,27 @@ class Problems:
         """Add a problem if an earlier pool of the list has the name of this one."""
         name = entries[index]["name"]
         if name in (other["name"] for other in entries[:index]):
-            self.add(
-                "POOL-DUPLICATE", f"{path}.name", f"{name} is in the list twice.", "Give each pool one entry."
-            )
+            self.add("POOL-DUPLICATE", f"{path}.name", name=name)
 
     def at(self, path: str) -> bool:
         """Return True if there is a problem at or below this path."""
         path = path.lstrip(".")
-        return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in self.found)
+        return any(item.path == path or item.path.startswith((f"{path}.", f"{path}[")) for item in self.found)
 
     def raise_if_any(self) -> None:
         """Raise InputError with the only problem, or with all problems under the code POOL-INVALID."""
         if not self.found:
             return
         first = self.found[0]
-        facts: dict[str, t.Any] = {"problems": [vars(one) for one in self.found]}
+        facts: dict[str, t.Any] = {"problems": [vars(problem) for problem in self.found]}
         if len(self.found) == 1:
             raise InputError(first.code, f"{first.path}: {first.message}", first.remedy, facts=facts)
         raise InputError(
             "POOL-INVALID",
             f"{len(self.found)} problems. "
-            + " ".join(f"({number}) {one.line}" for number, one in enumerate(self.found, 1)),
-            " ".join(f"({number}) {one.remedy}" for number, one in enumerate(self.found, 1)),
-            evidence=[one.line for one in self.found],
+            + " ".join(f"({number}) {problem.line}" for number, problem in enumerate(self.found, 1)),
+            " ".join(f"({number}) {problem.remedy}" for number, problem in enumerate(self.found, 1)),
+            evidence=[problem.line for problem in self.found],
             facts=facts,
         )
 
@@ -108,23 +108,15 @@ def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
     """Return the known keys with their valid values. Add a problem for each unknown key and wrong value."""
     if not isinstance(value, t.Mapping):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            f"must be a mapping, not {_called(value)}.",
-            f"Allowed keys: {', '.join(sorted(fields))}.",
-        )
+        remedy = f"Allowed keys: {', '.join(sorted(fields))}."
+        problems.add("POOL-TYPE", path, remedy=remedy, form="a mapping", value=_called(value))
         return {}
     for key in value:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, n=1)
-            remedy = f"Did you mean {near[0]}? " if near else ""
-            problems.add(
-                "POOL-UNKNOWN-KEY",
-                f"{path}.{key}",
-                f"{key} is not an option here.",
-                f"{remedy}Allowed keys: {', '.join(sorted(fields))}.",
-            )
+            did = f"Did you mean {near[0]}? " if near else ""
+            keys = ", ".join(sorted(fields))
+            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", key=key, also=did, keys=keys)
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:
@@ -132,7 +124,7 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
             if (valid := read(value[key], spec, f"{path}.{key}", problems)) is not None:
                 result[key] = valid
         elif spec.required:
-            problems.add("POOL-REQUIRED", f"{path}.{key}", "is required.", f"Set {path}.{key}.")
+            problems.add("POOL-REQUIRED", f"{path}.{key}")
     return result
 
 
@@ -157,7 +149,8 @@ def _as_text(value: t.Any, spec: Field) -> str:
 
 def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | None:
     if not isinstance(value, str):
-        problems.add("POOL-TYPE", path, f"must be text, not {_called(value)}.", _as_text(value, spec))
+        remedy = _as_text(value, spec)
+        problems.add("POOL-TYPE", path, remedy=remedy, form="text", value=_called(value))
         return None
     text = str(value)
     if spec.choices and text not in spec.choices:
@@ -182,9 +175,7 @@ def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | 
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        problems.add(
-            "POOL-TYPE", path, f"must be a whole number, not {_called(value)}.", "Give a whole number."
-        )
+        problems.add("POOL-TYPE", path, form="a whole number", value=_called(value))
         return None
     number = int(value)
     if (spec.low is not None and number < spec.low) or (spec.high is not None and number > spec.high):
@@ -199,15 +190,13 @@ def _flag(value: t.Any, spec: Field, path: str, problems: Problems) -> bool | No
         return value
     if isinstance(value, str) and value.lower() in _TRUE + _FALSE:
         return value.lower() in _TRUE
-    problems.add("POOL-TYPE", path, f"must be true or false, not {_called(value)}.", "Give true or false.")
+    problems.add("POOL-TYPE", path, form="true or false", value=_called(value))
     return None
 
 
 def _labels(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
     if not isinstance(value, t.Mapping):
-        problems.add(
-            "POOL-TYPE", path, f"must be a mapping of labels, not {_called(value)}.", "Write {name: value}."
-        )
+        problems.add("POOL-TYPE", path, form="a mapping of labels, {name: value}", value=_called(value))
         return {}
     result = {}
     for key, text in value.items():
@@ -236,9 +225,7 @@ def _labels(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
 
 def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, int]:
     if not isinstance(value, t.Mapping):
-        problems.add(
-            "POOL-TYPE", path, f"must be a mapping of numbers, not {_called(value)}.", "Write {name: number}."
-        )
+        problems.add("POOL-TYPE", path, form="a mapping of numbers, {name: number}", value=_called(value))
         return {}
     for key in value:
         if fault := spec.fault(str(key)) if spec.fault else "":
@@ -249,12 +236,8 @@ def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
 
 def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
     if not isinstance(value, t.Mapping):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            f"must be a mapping of quantities, not {_called(value)}.",
-            "Write {resource: quantity}.",
-        )
+        form = "a mapping of quantities, {resource: quantity}"
+        problems.add("POOL-TYPE", path, form=form, value=_called(value))
         return {}
     result = {}
     for key, quantity in value.items():
@@ -271,10 +254,10 @@ def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dic
 
 def _list(value: t.Any, spec: Field, path: str, problems: Problems) -> list[t.Any]:
     if not isinstance(value, (list, tuple)):
-        problems.add("POOL-TYPE", path, f"must be a list, not {_called(value)}.", "Write it as a list.")
+        problems.add("POOL-TYPE", path, form="a list", value=_called(value))
         return []
     if not value and spec.required:
-        problems.add("POOL-VALUE", path, "is empty.", "Give at least one entry.")
+        problems.add("POOL-EMPTY", path, example="a list with at least one entry")
     if spec.entry is None:
         return [read_map(item, spec.fields, f"{path}[{index}]", problems) for index, item in enumerate(value)]
     items = [read(item, spec.entry, f"{path}[{index}]", problems) for index, item in enumerate(value)]

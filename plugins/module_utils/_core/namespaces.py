@@ -26,7 +26,7 @@ def near(name: str, existing: t.Iterable[str]) -> str:
 
     Names that differ only in a number or in one short part are a series, as team-1 and team-2 are.
     """
-    others = [one for one in existing if one != name and not _is_series(name, one)]
+    others = [other for other in existing if other != name and not _is_series(name, other)]
     return next(iter(difflib.get_close_matches(name, others, 1, _RATIO)), "")
 
 

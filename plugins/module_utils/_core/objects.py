@@ -41,7 +41,7 @@ def at(values: t.Any, path: str) -> t.Any:
 
 def named(objects: t.Iterable[KubeObject], wanted: str) -> KubeObject:
     """Return the object with this name, or an empty dict if there is none."""
-    return next((one for one in objects if name(one) == wanted), {})
+    return next((obj for obj in objects if name(obj) == wanted), {})
 
 
 def oldest(objects: t.Iterable[KubeObject]) -> KubeObject:
@@ -50,5 +50,5 @@ def oldest(objects: t.Iterable[KubeObject]) -> KubeObject:
     Of several ClusterPolicies the GPU operator follows the oldest one, and gives the others no status.
     """
     return min(
-        objects, key=lambda one: (str(one["metadata"].get("creationTimestamp") or ""), name(one)), default={}
+        objects, key=lambda obj: (str(obj["metadata"].get("creationTimestamp") or ""), name(obj)), default={}
     )

@@ -42,6 +42,15 @@ def is_whole(text: object) -> bool:
     return parse(text).denominator == 1
 
 
+def fault(value: object, is_count: bool) -> str:
+    """Return what the value must be and is not, or "". is_count: whether it counts whole things."""
+    try:
+        number = parse(value)
+    except ValueError:
+        return "a quantity"
+    return "a number of 0 or more" if number < 0 else "a whole number" if is_count and number % 1 else ""
+
+
 def _binary(value: int) -> str:
     power = 0
     while power < len(_BINARY) - 1 and value % 1024 == 0:

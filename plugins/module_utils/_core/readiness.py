@@ -116,13 +116,13 @@ class Grace:
         now = self._clock()
         since: dict[tuple[str, str], float] = {}
         hardened = []
-        for one in verdicts:
-            if one.verdict == PENDING and one.code in self._codes:
-                key = (one.code, one.reason)
+        for verdict in verdicts:
+            if verdict.verdict == PENDING and verdict.code in self._codes:
+                key = (verdict.code, verdict.reason)
                 since[key] = self._since.get(key, now)
-                if now - since[key] >= self._own.get(one.code, self._seconds):
-                    one = dataclasses.replace(one, verdict=FAILED)
-            hardened.append(one)
+                if now - since[key] >= self._own.get(verdict.code, self._seconds):
+                    verdict = dataclasses.replace(verdict, verdict=FAILED)
+            hardened.append(verdict)
         self._since = since
         return hardened
 

@@ -41,9 +41,9 @@ class Lack(t.NamedTuple):
 
     @property
     def question(self) -> str:
-        """The command that says whether the identity has the permission now."""
+        """What to ask `oc auth can-i` to know whether the identity has the permission now."""
         place = f" -n {self.namespace}" if self.namespace else ""
-        return f"oc auth can-i {self.verb} {self.resource}{place} --as {self.user}"
+        return f"{self.verb} {self.resource}{place} --as {self.user}"
 
 
 class Silent(t.NamedTuple):

@@ -71,7 +71,7 @@ def resource_fault(text: str) -> str:
     elif prefix in _NO_DOMAIN:
         return ""
     else:
-        near = [_DOMAINS[one] for one in difflib.get_close_matches(prefix, _DOMAINS, n=1, cutoff=0.75)]
+        near = [_DOMAINS[domain] for domain in difflib.get_close_matches(prefix, _DOMAINS, n=1, cutoff=0.75)]
     if near == [prefix]:
         return ""
     meant = f", did you mean {near[0]}/{name}?" if near else ""

@@ -33,8 +33,8 @@ def brief(facts: JsonObject) -> JsonObject:
 
 def table(heading: str, rows: t.Sequence[str], notes: t.Sequence[str]) -> list[str]:
     """Return the heading, the first rows, the number of the others, and the first notes."""
-    shown, said = fitting(rows, _TABLE), fitting(notes, 2 * _LINES)
+    shown, kept = fitting(rows, _TABLE), fitting(notes, 2 * _LINES)
     left = len(rows) - len(shown)
     more = [f"and {number_of(left, 'row')} more: -e gpu_drift_file=FILE writes them all"] if left else []
-    others = len(notes) - len(said)
-    return [heading, *shown, *more, *said, *([f"and {number_of(others, 'line')} more"] if others else [])]
+    others = len(notes) - len(kept)
+    return [heading, *shown, *more, *kept, *([f"and {number_of(others, 'line')} more"] if others else [])]

@@ -57,15 +57,15 @@ def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObj
     into a job event of AWX) and C(table).
     """
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
-    findings = [one for name, found in parts.items() for part in found for one in _of_part(name, part)]
+    findings = [entry for name, found in parts.items() for part in found for entry in _of_part(name, part)]
     findings += _of_leftovers(plan, parts.get("nodes", ()))
-    told = [one for one in findings if one["kind"] != REFUSED]
-    verdict = FOUND if told else UNKNOWN if findings else NONE
+    different = [finding for finding in findings if finding["kind"] != REFUSED]
+    verdict = FOUND if different else UNKNOWN if findings else NONE
     facts: JsonObject = {
         "verdict": verdict,
-        **_said(verdict, findings),
+        **_texts(verdict, findings),
         "findings": findings,
-        "commands": _together(one["command"] for one in findings if one["command"]),
+        "commands": _together(finding["command"] for finding in findings if finding["command"]),
         "warnings": [*_kept(findings), *warnings_of(steps)],
         "left_out": 0,
     }
@@ -78,12 +78,12 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
     if part.get("failed"):
         yield _finding(step, pool, REFUSED, _object_of(step, pool), message=_message(part))
         return
-    keepers = {one["before_header"]: str(one.get("manager") or "") for one in part.get("diff") or []}
+    keepers = {diff["before_header"]: str(diff.get("manager") or "") for diff in part.get("diff") or []}
     found = [
-        _of_change(step, pool, object_name, *ends, keepers[object_name])
-        for object_name, ends in _changes(part).items()
+        _of_change(step, pool, object_name, *pairs, keepers[object_name])
+        for object_name, pairs in _changes(part).items()
     ]
-    found = [one for one in found if one is not None]
+    found = [diff for diff in found if diff is not None]
     yield from t.cast("list[JsonObject]", found)
     yield from _of_machines(step, pool, part.get("drift") or [])
     if step == "nodes" and not found:
@@ -92,11 +92,14 @@ def _of_part(step: str, part: JsonObject) -> t.Iterator[JsonObject]:
 
 def _changes(part: JsonObject) -> dict[str, tuple[JsonObject, JsonObject]]:
     """Return the object's first and last state for each object_name."""
-    ends: dict[str, tuple[JsonObject, JsonObject]] = {}
-    for one in part.get("diff") or []:
-        object_name = one["before_header"]
-        ends[object_name] = (ends[object_name][0] if object_name in ends else one["before"], one["after"])
-    return ends
+    pairs: dict[str, tuple[JsonObject, JsonObject]] = {}
+    for diff in part.get("diff") or []:
+        object_name = diff["before_header"]
+        pairs[object_name] = (
+            pairs[object_name][0] if object_name in pairs else diff["before"],
+            diff["after"],
+        )
+    return pairs
 
 
 def _of_change(
@@ -117,15 +120,15 @@ def _of_change(
         ours = {key: value for key, value in notes.items() if key.startswith(_NOTES)}
         marks = {"labels": MANAGED_BY, **({"annotations": ours} if ours else {})}
         before = merge(before, {"metadata": marks})
-    fields = [_field(*one) for one in differing(before, after) if one[0] not in _ON_THE_WAY]
+    fields = [_field(*change) for change in differing(before, after) if change[0] not in _ON_THE_WAY]
     return _finding(step, pool, CHANGED, object_name, fields, keeper=keeper) if fields else None
 
 
 def _of_machines(step: str, pool: str, drift: t.Iterable[JsonObject]) -> t.Iterator[JsonObject]:
     """Yield the Machines that differ from their machine set; only new ones would be right."""
-    for one in drift:
-        for machine in one.get("machines") or []:
-            field = _field(one["field"], one["live"], one["wanted"])
+    for machine_set in drift:
+        for machine in machine_set.get("machines") or []:
+            field = _field(machine_set["field"], machine_set["live"], machine_set["wanted"])
             more = "-e gpu_node_pool_on_change=replace"
             yield _finding(step, pool, CHANGED, f"Machine {machine}", [field], more=more)
 
@@ -134,7 +137,7 @@ def _of_nodes(step: str, pool: str, part: JsonObject) -> t.Iterator[JsonObject]:
     """Yield the number of nodes, if the machine sets are right and a machine is not a node all the same."""
     if "machine_sets" not in part:
         return
-    wanted = sum(one["replicas"] for one in part["machine_sets"])
+    wanted = sum(machine_set["replicas"] for machine_set in part["machine_sets"])
     live = len(part.get("nodes") or []) + number_missing(part, "nodes")
     if live != wanted:
         yield _finding(step, pool, NODES, f"pool {pool}", [_field("nodes", live, wanted)])
@@ -148,13 +151,13 @@ def _of_leftovers(plan: t.Mapping[str, t.Any], nodes: t.Iterable[JsonObject]) ->
             "pool": "",
             "step": "leftovers",
             "kind": SURPLUS,
-            "object": one["object"],
+            "object": leftover["object"],
             "fields": [],
             "message": "",
             "manager": "",
-            "command": one["command"],
+            "command": leftover["command"],
         }
-        for one in found
+        for leftover in found
     ]
 
 
@@ -173,7 +176,7 @@ def _finding(
     words = [_ENABLE, f"--tags {tag}"]
     if kind == CHANGED and tag in _ADOPTING and not more:
         words.append(f"-e {tag}_adopt=take")
-    if any(one["field"] == "spec.replicas" for one in fields):
+    if any(field["field"] == "spec.replicas" for field in fields):
         words.append("-e gpu_node_pool_on_scaled=take")
     return {
         "pool": pool,
@@ -189,7 +192,7 @@ def _finding(
 
 def _kept(findings: t.Iterable[JsonObject]) -> list[str]:
     """Return what to do about the objects that another tool keeps: it would undo the change of a run."""
-    found = {one["object"]: one["manager"] for one in findings if one["manager"]}
+    found = {finding["object"]: finding["manager"] for finding in findings if finding["manager"]}
     return [
         f"{object_name} is kept by {keeper}: change it there (in Git), or set the variables of the roles to "
         f"its values. {keeper} would undo what a run changes."
@@ -200,9 +203,9 @@ def _kept(findings: t.Iterable[JsonObject]) -> list[str]:
 def _together(commands: t.Iterable[str]) -> list[str]:
     """Return each command once, and one command for each tag of enable_gpus with all its variables."""
     found: dict[str, dict[str, None]] = {}
-    for one in commands:
-        start, *variables = one.partition(_ENABLE)[2].split(" -e ") if one.startswith(_ENABLE) else [one]
-        words = f"{_ENABLE}{start}" if one.startswith(_ENABLE) else one
+    for line in commands:
+        start, *variables = line.partition(_ENABLE)[2].split(" -e ") if line.startswith(_ENABLE) else [line]
+        words = f"{_ENABLE}{start}" if line.startswith(_ENABLE) else line
         found.setdefault(words, {}).update(dict.fromkeys(variables))
     return [" -e ".join([words, *variables]) for words, variables in found.items()]
 
@@ -225,9 +228,9 @@ def _message(part: JsonObject) -> str:
     return str(part.get("msg") or part.get("message") or "")
 
 
-def _said(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
+def _texts(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
     """Return code and message."""
-    objects = list(dict.fromkeys(one["object"] for one in findings))
+    objects = list(dict.fromkeys(finding["object"] for finding in findings))
     shown = ", ".join(objects[:5]) + (f" and {len(objects) - 5} more" if len(objects) > 5 else "")
     if verdict == FOUND:
         text = f"{number_of(len(objects), 'object')} {'differs' if len(objects) == 1 else 'differ'}"
@@ -241,7 +244,7 @@ def _said(verdict: str, findings: t.Sequence[JsonObject]) -> JsonObject:
 def _table(facts: JsonObject) -> list[str]:
     if not facts["findings"]:
         return [facts["message"]]
-    rows = [_HEADING, *(row for one in facts["findings"] for row in _rows(one))]
+    rows = [_HEADING, *(row for finding in facts["findings"] for row in _rows(finding))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
     heading, *lines = (
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -250,14 +253,14 @@ def _table(facts: JsonObject) -> list[str]:
     return brief.table(heading, lines, [*commands, *(f"note  {text}" for text in facts["warnings"])])
 
 
-def _rows(one: JsonObject) -> t.Iterator[tuple[str, ...]]:
-    head = (one["pool"] or "all", one["object"])
-    if one["kind"] == REFUSED:
-        yield (*head, "-", "could not look", _short(one["message"]))
-    elif one["kind"] in (MISSING, SURPLUS):
-        there, not_there = ("no", "yes") if one["kind"] == MISSING else ("yes", "no")
+def _rows(finding: JsonObject) -> t.Iterator[tuple[str, ...]]:
+    head = (finding["pool"] or "all", finding["object"])
+    if finding["kind"] == REFUSED:
+        yield (*head, "-", "could not look", _short(finding["message"]))
+    elif finding["kind"] in (MISSING, SURPLUS):
+        there, not_there = ("no", "yes") if finding["kind"] == MISSING else ("yes", "no")
         yield (*head, "the object", there, not_there)
-    for field in one["fields"]:
+    for field in finding["fields"]:
         yield (*head, field["field"], _shown(field["live"]), _shown(field["wanted"]))
 
 

@@ -54,10 +54,10 @@ def adopt_or_apply(
     """
     if live is None or owned(live):
         refuse_conflicts(live, wanted, adopt)
-        for one in fields.extended(live, wanted.get("spec") or {}) if live else ():
+        for field in fields.extended(live, wanted.get("spec") or {}) if live else ():
             api.warn(
-                f"{wanted['kind']} {wanted['metadata']['name']}: {one.manager} applies {one.path} too, and "
-                "may take away what this task adds. Add it there as well."
+                f"{wanted['kind']} {wanted['metadata']['name']}: {field.manager} applies {field.path} too, "
+                "and may take away what this task adds. Add it there as well."
             )
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None

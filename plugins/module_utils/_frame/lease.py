@@ -127,7 +127,7 @@ class Lease:
 
         takes: whether to take one that is free.
         """
-        started = said = self._session.clock()
+        started = shown_at = self._session.clock()
         while True:
             lease = reads.get(self._session, _LEASE, NAME, NAMESPACE)
             now = self._session.clock()
@@ -139,8 +139,8 @@ class Lease:
                 self._session.deadline.sleep(_PAUSE / 10)
                 continue
             self._refuse(t.cast(KubeObject, lease), now - started)
-            if now - said >= _SAY_EVERY:
-                said = now
+            if now - shown_at >= _SAY_EVERY:
+                shown_at = now
                 self._session.progress(f"waiting for the run of {_shown(lease)}, which holds the lease")
             self._session.deadline.sleep(_PAUSE)
 
@@ -168,10 +168,12 @@ class Lease:
         if is_late or (waited >= self._lock_timeout and quiet < _FRESH):
             raise AcceleratorError(
                 "RUN-LOCKED",
-                f"{_shown(lease)} holds the lease of this cluster, {self._watched(waited, silence)} "
-                "This task has written nothing.",
-                _remedy("the task's timeout (module option wait_timeout)" if is_late else "gpu_lock_timeout"),
-                [f"Lease {NAMESPACE}/{NAME}: holder {_holder(lease)}, watched for {waited:.0f} s"],
+                holder=_shown(lease),
+                watched=self._watched(waited, silence),
+                limit="the task's timeout (module option wait_timeout)" if is_late else "gpu_lock_timeout",
+                seconds=f"{DURATION:.0f}",
+                twice=f"{2 * DURATION:.0f}",
+                evidence=[f"Lease {NAMESPACE}/{NAME}: holder {_holder(lease)}, watched for {waited:.0f} s"],
             )
 
     def _watched(self, waited: float, silence: float) -> str:
@@ -214,14 +216,6 @@ class Lease:
         problem = reads.error(answer, method, _path(name or ""), _LEASE, name, NAMESPACE)
         problem.message += f" Runs that change nodes or the stack hold the Lease {NAMESPACE}/{NAME}."
         return problem
-
-
-def _remedy(limit: str) -> str:
-    return (
-        "Run the playbook again after that run, or set gpu_lock_timeout (seconds) to wait for it. If that "
-        f"run has ended on another machine, set {limit} to {2 * DURATION:.0f}: the task then watches the "
-        f"lease for {DURATION:.0f} s, and takes it over."
-    )
 
 
 def _path(name: str = "") -> str:

@@ -131,7 +131,7 @@ def defined(entry: Entry) -> list[tuple[str, str]]:
     if entry.kind != CRD:
         return []
     kind = (spec.get("names") or {}).get("kind", "")
-    versions = [one.get("name") for one in spec.get("versions") or [] if one.get("served")]
+    versions = [served.get("name") for served in spec.get("versions") or [] if served.get("served")]
     return [(f"{spec.get('group')}/{version}", kind) for version in versions]
 
 
@@ -140,7 +140,7 @@ def judge_established(snapshot: Snapshot) -> Readiness:
     waiting = [
         name
         for name, found in snapshot.items()
-        if not any(conditions.is_true(one, "Established") for one in found)
+        if not any(conditions.is_true(crd, "Established") for crd in found)
     ]
     if waiting:
         text = text_of("MANIFEST-CRD", names=", ".join(waiting), name=waiting[0])

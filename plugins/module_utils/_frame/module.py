@@ -32,8 +32,11 @@ Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
 # What to do about credentials in a job of AWX, where nobody has a shell. docs/awx.md has the names.
 _IN_AWX: t.Final = {
-    "CRED-NONE": "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet for several. A "
-    "schedule or a node of a workflow names it itself, such as credentials: [GPU cluster].",
+    **dict.fromkeys(
+        ("CRED-NOBODY", "CRED-NONE"),
+        "Launch the job with a credential: GPU cluster for one cluster, or GPU fleet for several. A "
+        "schedule or a node of a workflow names it itself, such as credentials: [GPU cluster].",
+    ),
     "CRED-MIXED": "Launch the job with one of the credentials: GPU cluster for one cluster, or GPU fleet for "
     "several.",
     "CRED-UNAUTHORIZED": "Set bearer_token of the job's credential in AWX anew (kubeconfig of GPU fleet). "
@@ -95,8 +98,8 @@ def _warnings(connection: Connection, deadline: Deadline) -> t.Iterator[str]:
             f"The certificate of {connection.host} is not checked (validate_certs is off): "
             "anyone in between can read the token."
         )
-    if connection.ends:
-        what, end = connection.ends
+    if connection.expiry:
+        what, end = connection.expiry
         now = datetime.datetime.now(datetime.UTC)
         if warning := credentials.expiry_warning(what, end, now, deadline.remaining()):
             yield warning
@@ -169,13 +172,13 @@ def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:
     if diff and api.changes:
         found["diff"] = [
             {
-                "before_header": one.object_name,
-                "after_header": one.object_name,
-                "before": one.before,
-                "after": one.after,
-                **({"manager": one.manager} if one.manager else {}),
+                "before_header": change.object_name,
+                "after_header": change.object_name,
+                "before": change.before,
+                "after": change.after,
+                **({"manager": change.manager} if change.manager else {}),
             }
-            for one in api.changes
+            for change in api.changes
         ]
     if check_mode:
         from .._core.diff import foreseen
@@ -209,16 +212,16 @@ def complaint(
     unsupported, messages: what Ansible found wrong with the given options. names: the user's names of them.
     """
     found = nested.problems(options, given, names)
-    if unknown := sorted(one for one in unsupported if isinstance(one, str) and one not in options):
+    if unknown := sorted(key for key in unsupported if isinstance(key, str) and key not in options):
         found.insert(
             0,
             f"Unsupported parameters for ({name}) module: "
-            f"{', '.join(nested.near(one, options) for one in unknown)}. "
+            f"{', '.join(nested.near(option, options) for option in unknown)}. "
             f"Supported parameters include: {', '.join(sorted(options))}.",
         )
-    told = found or [_in_users_words(one, names or {}) for one in messages[:1]]
+    texts = found or [_in_users_words(message, names or {}) for message in messages[:1]]
     remedy = f"Correct it; ansible-doc accelerators.openshift.{name} has the options."
-    failure = InputError("INPUT-OPTION", " ".join(told), remedy, told).to_result()
+    failure = InputError("INPUT-OPTION", " ".join(texts), remedy, texts).to_result()
     return redact.result({"failed": True, "changed": False, **failure})
 
 

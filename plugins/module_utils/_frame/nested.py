@@ -88,14 +88,14 @@ def _types(
             continue
         parts = [(here, value)] if kind == "dict" else []
         if kind == "list" and isinstance(value, list):
-            parts = [(f"{here}[{place}]", one) for place, one in enumerate(value)]
+            parts = [(f"{here}[{place}]", item) for place, item in enumerate(value)]
             inner = option.get("elements", "raw")
-            for where, one in parts:
-                if not is_of(inner, one) or (inner == "dict" and _is_word(one)):
-                    yield f"{where} must be {_WORDS[inner]}{'' if option.get('no_log') else _not(one)}."
-        for where, one in parts:
-            if isinstance(one, dict):
-                yield from _types(option.get("options") or {}, one, f"{where}.", {})
+            for where, item in parts:
+                if not is_of(inner, item) or (inner == "dict" and _is_word(item)):
+                    yield f"{where} must be {_WORDS[inner]}{'' if option.get('no_log') else _not(item)}."
+        for where, item in parts:
+            if isinstance(item, dict):
+                yield from _types(option.get("options") or {}, item, f"{where}.", {})
 
 
 def _entries(
@@ -109,7 +109,7 @@ def _entries(
         found = (
             [(here, value)]
             if isinstance(value, dict)
-            else [(f"{here}[{place}]", one) for place, one in enumerate(value)]
+            else [(f"{here}[{place}]", item) for place, item in enumerate(value)]
             if isinstance(value, list)
             else []
         )
@@ -120,7 +120,7 @@ def _entries(
 
 
 def _wrong(path: str, keys: Options, entry: t.Mapping[str, t.Any]) -> t.Iterator[str]:
-    known: set[str] = {alias for one in keys.values() for alias in one.get("aliases") or ()} | set(keys)
+    known: set[str] = {alias for spec in keys.values() for alias in spec.get("aliases") or ()} | set(keys)
     for key in sorted(map(str, entry)):
         if key not in known:
             yield f"{path}.{near(key, keys)} is no option. Options are {', '.join(sorted(keys))}."

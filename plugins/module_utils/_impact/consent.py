@@ -28,16 +28,17 @@ def ask(
     returns at once. A task that does not wait refuses in place of waiting. so_far: a sentence that says what
     the task has changed.
     """
-    nodes = {one: api.list(known("Node"), labels=one) for one in dict.fromkeys(q.labels for q in questions)}
+    labels = dict.fromkeys(question.labels for question in questions)
+    nodes = {label: api.list(known("Node"), labels=label) for label in labels}
     names = {name(node) for found in nodes.values() for node in found}
     if not names:
         return []
 
     def counts(pod: KubeObject) -> bool:
-        return any(one.is_about(pod) for one in questions)
+        return any(question.is_about(pod) for question in questions)
 
     found = _answers(questions, nodes, api.list(known("Pod"), keep=drain.busy_on(names, counts)))
-    if problem := impact.refuse_kept([kept for one in found for kept in one.kept], on_busy, so_far):
+    if problem := impact.refuse_kept([kept for answer in found for kept in answer.kept], on_busy, so_far):
         problem.facts["ends"] = impact.as_result(found)
         raise problem
     if found and on_busy == impact.WAIT and api.wait_wanted and not api.check_mode:
@@ -45,16 +46,16 @@ def ask(
         found = []
     if found and (on_busy == impact.FAIL or (on_busy == impact.WAIT and not api.wait_wanted)):
         raise impact.refusal(found, code, so_far)
-    for one in found:
-        api.warn(f"{one.line} (on_busy: {on_busy}).")
+    for answer in found:
+        api.warn(f"{answer.line} (on_busy: {on_busy}).")
     return impact.as_result(found)
 
 
 def _answers(
     questions: t.Iterable[Question], nodes: t.Mapping[str, list[KubeObject]], pods: t.Sequence[KubeObject]
 ) -> list[Impact]:
-    found = (one.answer(nodes[one.labels], pods) for one in questions)
-    return [one for one in found if one is not None]
+    found = (question.answer(nodes[question.labels], pods) for question in questions)
+    return [answer for answer in found if answer is not None]
 
 
 def _wait(
@@ -64,7 +65,7 @@ def _wait(
     found: t.Sequence[Impact],
     code: str,
 ) -> None:
-    reached = sorted({node for one in found for node in one.nodes})
+    reached = sorted({node for answer in found for node in answer.nodes})
 
     def judge(snapshot: Snapshot) -> Readiness:
         left = _answers(questions, nodes, [pod for pods in snapshot.values() for pod in pods])

@@ -64,7 +64,7 @@ def _changes(
     part: str,
     default: bool,
 ) -> tuple[str, ...]:
-    before, after = (one.get("spec") or {} for one in (live, wanted))
+    before, after = (policy.get("spec") or {} for policy in (live, wanted))
     found = list(_paths(template(before), template(after), "spec"))
     if _is_upgraded(after, part, default) and not _is_upgraded(before, part, default):
         found.append(".".join(filter(None, ("spec", part, "upgradePolicy", _AUTO))))
@@ -76,7 +76,7 @@ def nic_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
 
     A NIC driver that is new takes the place of the kernel's.
     """
-    before, after = (one.get("spec") or {} for one in (live, wanted))
+    before, after = (policy.get("spec") or {} for policy in (live, wanted))
     if not (before.get("ofedDriver") or after.get("ofedDriver")):
         return ()
     return tuple(_paths(_nic_template(before), _nic_template(after), "spec"))
@@ -99,10 +99,10 @@ def replaces_own(driver: KubeObject) -> bool:
     return _is_upgraded(driver.get("spec") or {}, "", True)
 
 
-def upgrade_policy(one: KubeObject) -> dict[str, t.Any]:
+def upgrade_policy(policy: KubeObject) -> dict[str, t.Any]:
     """Return the rules by which the upgrade controller works: of a ClusterPolicy, or of an NVIDIADriver."""
-    spec = one.get("spec") or {}
-    is_own = one.get("kind") == "NVIDIADriver" or "driverType" in spec
+    spec = policy.get("spec") or {}
+    is_own = policy.get("kind") == "NVIDIADriver" or "driverType" in spec
     return dict((spec if is_own else spec.get("driver") or {}).get("upgradePolicy") or {})
 
 
@@ -164,7 +164,7 @@ def differences(before: t.Mapping[str, t.Any], after: t.Mapping[str, t.Any]) -> 
     return {
         ".".join(path): value
         for path, value in found.items()
-        if path[-1] == "enabled" or not any(path[: len(one)] == one for one in switched)
+        if path[-1] == "enabled" or not any(path[: len(start)] == start for start in switched)
     }
 
 
@@ -178,8 +178,8 @@ def filled(part: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the map and its maps without empty values, and without parts that are switched off."""
     if "enabled" in part and not part["enabled"]:
         return {}
-    inner = {key: filled(one) if isinstance(one, dict) else one for key, one in part.items()}
-    return {key: one for key, one in inner.items() if one not in ("", None, False, {}, [])}
+    inner = {key: filled(value) if isinstance(value, dict) else value for key, value in part.items()}
+    return {key: value for key, value in inner.items() if value not in ("", None, False, {}, [])}
 
 
 def _paths(before: t.Any, after: t.Any, path: str) -> t.Iterator[str]:

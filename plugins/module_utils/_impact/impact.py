@@ -72,9 +72,9 @@ class Impact:
     @property
     def line(self) -> str:
         """Return one sentence: how many pods end, why, by whom, and in what order."""
-        spaces = len({one.namespace for one in self.endings})
-        nodes = len({one.node for one in self.endings})
-        others = sum(not one.devices for one in self.endings)
+        spaces = len({ending.namespace for ending in self.endings})
+        nodes = len({ending.node for ending in self.endings})
+        others = sum(not ending.devices for ending in self.endings)
         more = f" and {number_of(others, 'other pod')} of their gangs" if others else ""
         are_gpus = all(map(_has_gpu, self.endings))
         pods = number_of(len(self.endings) - others, "GPU pod" if are_gpus else "pod")
@@ -200,7 +200,7 @@ def endings(
 ) -> list[Ending]:
     """Return the pods that count and end when these nodes lose their devices, by node and name."""
     found = [ending(pod) for pod in drain.busy(pods, counts) if drain.node_of(pod) in nodes]
-    return sorted(found, key=lambda one: (one.node, one.namespace, one.pod))
+    return sorted(found, key=lambda entry: (entry.node, entry.namespace, entry.pod))
 
 
 def ending(pod: KubeObject) -> Ending:
@@ -212,8 +212,8 @@ def ending(pod: KubeObject) -> Ending:
 def _devices(pod: KubeObject) -> t.Iterator[str]:
     counted: dict[str, int] = {}
     spec = pod["spec"]
-    for one in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
-        resources = one.get("resources") or {}
+    for container in [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]:
+        resources = container.get("resources") or {}
         for key, value in {**(resources.get("requests") or {}), **(resources.get("limits") or {})}.items():
             counted[key] = counted.get(key, 0) + count(value)
     # The name alone makes the upgrade controller end a pod that has no device.
@@ -221,12 +221,12 @@ def _devices(pod: KubeObject) -> t.Iterator[str]:
     for key, number in sorted(counted.items()):
         if is_device(key) and (number or is_counted(key)):
             yield f"{number} {key}"
-    yield from (f"claim {one['name']}" for one in spec.get("resourceClaims") or [])
+    yield from (f"claim {claim['name']}" for claim in spec.get("resourceClaims") or [])
 
 
-def _has_gpu(one: Ending) -> bool:
+def _has_gpu(ending: Ending) -> bool:
     """Return True if the pod has a GPU or a claim; a pod without a device only ends with its gang."""
-    names = [device.partition(" ") for device in one.devices]
+    names = [device.partition(" ") for device in ending.devices]
     return not names or any(number == "claim" or is_gpu(key) for number, _blank, key in names)
 
 
@@ -234,11 +234,11 @@ def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
     """Return the value of the result's key `ends`: one map for each impact."""
     return [
         {
-            "because": one.cause,
-            "by": one.by,
-            "order": one.order,
-            "certain": one.is_certain,
-            "nodes": list(one.nodes),
+            "because": impact.cause,
+            "by": impact.by,
+            "order": impact.order,
+            "certain": impact.is_certain,
+            "nodes": list(impact.nodes),
             "pods": [
                 {
                     "node": ending.node,
@@ -247,19 +247,19 @@ def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
                     "owner": ending.owner,
                     "devices": list(ending.devices),
                 }
-                for ending in one.endings
+                for ending in impact.endings
             ],
         }
-        for one in impacts
+        for impact in impacts
     ]
 
 
 def lines(impacts: t.Iterable[Impact]) -> list[str]:
     """Return one sentence for each impact, then one line for each pod that ends."""
     given = list(impacts)
-    pods = list(dict.fromkeys(ending.line for one in given for ending in one.endings))
+    pods = list(dict.fromkeys(ending.line for impact in given for ending in impact.endings))
     more = [f"and {len(pods) - _SHOWN} more pods"] if len(pods) > _SHOWN else []
-    return [*(one.line for one in given), *pods[:_SHOWN], *more]
+    return [*(impact.line for impact in given), *pods[:_SHOWN], *more]
 
 
 def refusal(impacts: t.Sequence[Impact], code: str, so_far: str = "Nothing was changed.") -> AcceleratorError:
@@ -267,10 +267,10 @@ def refusal(impacts: t.Sequence[Impact], code: str, so_far: str = "Nothing was c
 
     so_far: a sentence that says what the task has changed.
     """
-    pods = list(dict.fromkeys(one for impact in impacts for one in impact.endings))
-    named = [f"{one.object_name} on {one.node}" for one in pods]
+    pods = list(dict.fromkeys(ending for impact in impacts for ending in impact.endings))
+    named = [f"{ending.object_name} on {ending.node}" for ending in pods]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
-    message = f"{'. '.join(one.line for one in impacts)}. The pods: {shown}. {so_far}"
+    message = f"{'. '.join(reason.line for reason in impacts)}. The pods: {shown}. {so_far}"
     return AcceleratorError(code, message, REMEDY, lines(impacts), facts={"ends": as_result(impacts)})
 
 
@@ -282,25 +282,29 @@ def refuse_kept(
     Pods of DaemonSets and static pods never end, whatever on_busy says. The others end with `wait`, and
     `fail` names them with all pods that end.
     """
-    wrong = [one for one in kept if one.is_lasting or on_busy == DRAIN]
+    wrong = [pod for pod in kept if pod.is_lasting or on_busy == DRAIN]
     if not wrong:
         return None
-    nodes = ", ".join(sorted({one.ending.node for one in wrong}))
-    named = [f"{one.ending.object_name} on {one.ending.node} ({one.why})" for one in wrong]
+    nodes = ", ".join(sorted({pod.ending.node for pod in wrong}))
+    named = [f"{pod.ending.object_name} on {pod.ending.node} ({pod.why})" for pod in wrong]
     shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
-    message = (
-        f"The GPU operator's upgrade controller cannot delete {number_of(len(wrong), 'pod')} with GPUs: "
-        f"{shown}. So it would delete no pod there, and leave {nodes} cordoned at upgrade-failed. {so_far}"
+    return AcceleratorError(
+        "GPU-UPG-KEPT",
+        remedy=_way_out(wrong[0]),
+        evidence=named,
+        number=number_of(len(wrong), "pod"),
+        pods=shown,
+        nodes=nodes,
+        so_far=so_far,
     )
-    return AcceleratorError("GPU-UPG-KEPT", message, _way_out(wrong[0]), named)
 
 
-def _way_out(one: Kept) -> str:
+def _way_out(kept: Kept) -> str:
     policy = "gpu_operator_spec: {driver: {upgradePolicy: {%s}}}"
-    if not one.is_lasting:
-        setting = policy % f"podDeletion: {{{one.way_out}: true}}"
+    if not kept.is_lasting:
+        setting = policy % f"podDeletion: {{{kept.way_out}: true}}"
         return f"Save what the pods hold, then set {setting}: the controller then deletes such pods."
     return (
-        f"{one.way_out} Or set {policy % 'drain: {enable: true}'}: the operator then drains the node, which "
+        f"{kept.way_out} Or set {policy % 'drain: {enable: true}'}: the operator then drains the node, which "
         "ends all other pods there; while this pod uses the GPU, the old driver may not unload."
     )

@@ -36,12 +36,12 @@ _AT_ONCE: t.Final = "all nodes at once"
 
 
 class Effect(t.NamedTuple):
-    """What a change ends. ends: what the operator does, as a verb phrase; empty if it ends nothing.
+    """What a change ends. consequence: what the operator does, as a verb phrase; empty if it ends nothing.
 
     nodes: the selector of the nodes. source: how we know it.
     """
 
-    ends: str
+    consequence: str
     nodes: str
     source: str
     is_certain: bool = False
@@ -276,7 +276,7 @@ def of_policy(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -
 
     installed: the operator's release, () if unknown.
     """
-    before, then = (_normal(one.get("spec") or {}, installed) for one in (live, after))
+    before, then = (_normal(policy.get("spec") or {}, installed) for policy in (live, after))
     changes = driver.differences(before, then)
     asked = _workloads(live, after, changes)
     asked += _rolls(live, after, installed)
@@ -285,7 +285,7 @@ def of_policy(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -
         # NVIDIADriver objects have the drivers
         rest = {path: value for path, value in rest.items() if not path.startswith("driver.")}
     default = "devicePlugin.config.default"
-    if {at(one, default) for one in (before, then)} <= {*_WHOLE}:
+    if {at(spec, default) for spec in (before, then)} <= {*_WHOLE}:
         rest.pop(default, None)
     return asked + questions(rest, POLICY, after, OPERATOR)
 
@@ -296,7 +296,7 @@ def of_new(policy: KubeObject) -> Question:
     Such are a driver of the host, or what a policy that somebody deleted left. Nodes of which no label says
     what devices they have count too.
     """
-    cause = f"{_title(policy)} is new, and its driver, toolkit and device plugin take the place of others"
+    cause = f"{_object_name(policy)} is new, and its driver, toolkit and device plugin replace others"
     return Question(cause, OPERATOR, "", is_certain=False, order=_AT_ONCE, reaches=_may_have_gpus)
 
 
@@ -306,10 +306,10 @@ def _may_have_gpus(marks: t.Mapping[str, str]) -> bool:
 
 def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
     """Return what to find out before a NicClusterPolicy changes."""
-    before, then = (driver.filled(one.get("spec") or {}) for one in (live, after))
+    before, then = (driver.filled(policy.get("spec") or {}) for policy in (live, after))
     asked = []
     if changes := driver.nic_changes(live, after):
-        cause = f"{', '.join(changes)} of {_title(after)} changes the NIC driver's pods"
+        cause = f"{', '.join(changes)} of {_object_name(after)} changes the NIC driver's pods"
         asked.append(Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=_DEVICES))
     # a component that is new takes nothing away
     rest = {
@@ -317,12 +317,14 @@ def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
         for path, value in driver.differences(before, then).items()
         if path.partition(".")[0] in before
     }
-    return asked + [replace(one, counts=_DEVICES) for one in questions(rest, NIC, after, NIC_OPERATOR, _NIC)]
+    return asked + [
+        replace(each, counts=_DEVICES) for each in questions(rest, NIC, after, NIC_OPERATOR, _NIC)
+    ]
 
 
 def of_cluster(live: KubeObject, after: KubeObject) -> list[Question]:
     """Return what to find out before a GPUCluster changes."""
-    before, then = (driver.filled(one.get("spec") or {}) for one in (live, after))
+    before, then = (driver.filled(policy.get("spec") or {}) for policy in (live, after))
     return questions(driver.differences(before, then), CLUSTER, after, OPERATOR)
 
 
@@ -337,17 +339,17 @@ def questions(
     paths: dict[Effect, list[str]] = {}
     for path, value in changes.items():
         for effect in _effects(path, value, table, unknown):
-            if effect.ends:
+            if effect.consequence:
                 paths.setdefault(effect, []).append(f"spec.{shown(path, value)}")
     return [
         Question(
-            f"{', '.join(found)} of {_title(after)} {one.ends}",
+            f"{', '.join(found)} of {_object_name(after)} {outcome.consequence}",
             by,
-            one.nodes,
-            is_certain=one.is_certain,
-            order=one.order,
+            outcome.nodes,
+            is_certain=outcome.is_certain,
+            order=outcome.order,
         )
-        for one, found in paths.items()
+        for outcome, found in paths.items()
     ]
 
 
@@ -356,7 +358,7 @@ def _effects(
 ) -> tuple[Effect, ...]:
     keys = path.split(".")
     places = [shown(path, value), *(".".join(keys[:end]) for end in range(len(keys), 0, -1))]
-    return next((table[one] for one in places if one in table), (unknown,))
+    return next((table[place] for place in places if place in table), (unknown,))
 
 
 def shown(path: str, value: t.Any) -> str:
@@ -367,8 +369,8 @@ def shown(path: str, value: t.Any) -> str:
     return f"{path}: {value}" if is_name else path
 
 
-def _title(one: KubeObject) -> str:
-    return f"{one['kind']} {name(one)}"
+def _object_name(obj: KubeObject) -> str:
+    return f"{obj['kind']} {name(obj)}"
 
 
 def _rolls(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -> list[Question]:
@@ -376,13 +378,13 @@ def _rolls(live: KubeObject, after: KubeObject, installed: tuple[int, ...]) -> l
 
     Without it they stay as they are: their DaemonSet is OnDelete.
     """
-    changes = [one for one in driver.template_changes(live, after) if one not in _AT_ONCE_TOO]
-    is_off = [at(one, "spec.driver.enabled") is False for one in (live, after)]
+    changes = [change for change in driver.template_changes(live, after) if change not in _AT_ONCE_TOO]
+    is_off = [at(policy, "spec.driver.enabled") is False for policy in (live, after)]
     if not changes or any(is_off) or not driver.replaces(after):
         return []
     if driver.effect(installed, changes) == driver.RESTARTS:
         return []
-    cause = f"{', '.join(changes)} of {_title(after)} changes the driver's pods"
+    cause = f"{', '.join(changes)} of {_object_name(after)} changes the driver's pods"
     return [Question(cause, driver.UPGRADE, driver.DRIVEN, rules=driver.upgrade_policy(after))]
 
 
@@ -390,14 +392,14 @@ def _workloads(live: KubeObject, after: KubeObject, changes: t.Mapping[str, t.An
     """Return the questions about nodes that are to run virtual machines, or containers again."""
     if not any(path in _SANDBOX for path in changes):
         return []
-    before, then = ((one.get("spec") or {}).get("sandboxWorkloads") or {} for one in (live, after))
-    keys = [one.rpartition(".")[2] for one in _SANDBOX]
-    said = [
+    before, then = ((policy.get("spec") or {}).get("sandboxWorkloads") or {} for policy in (live, after))
+    keys = [full.rpartition(".")[2] for full in _SANDBOX]
+    settings = [
         f"spec.{shown(f'sandboxWorkloads.{key}', then.get(key))}"
         for key in keys
         if before.get(key) != then.get(key)
     ]
-    object_name = f"{', '.join(said)} of {_title(after)}"
+    object_name = f"{', '.join(settings)} of {_object_name(after)}"
     asked = [
         Question(
             f"{object_name} takes {operands} off",
@@ -431,7 +433,7 @@ def _leaving(
     before: t.Mapping[str, t.Any], then: t.Mapping[str, t.Any], leaves: str
 ) -> t.Callable[[t.Mapping[str, str]], bool]:
     """Return whether a node with these labels stops to run the workload, or runs it in another mode."""
-    modes = {one.get("mode") or "kubevirt" for one in (before, then)}
+    modes = {spec.get("mode") or "kubevirt" for spec in (before, then)}
 
     def reaches(marks: t.Mapping[str, str]) -> bool:
         old, new = workload(before, marks), workload(then, marks)

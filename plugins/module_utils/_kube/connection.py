@@ -51,7 +51,7 @@ class Connection:
     headers: returns the credentials of this moment as pairs; a token may have been refreshed.
     renew: reads the credentials again, after the server did not accept them.
     tokens: returns the tokens that were issued for this connection, to be revoked at its end.
-    ends: which of the credentials expires first, and when.
+    expiry: which of the credentials expires first, and when.
     nobody: why requests have no credentials, in words; empty if they have some.
     """
 
@@ -61,7 +61,7 @@ class Connection:
     headers: t.Callable[[], list[tuple[str, str]]]
     renew: t.Callable[[], None] = lambda: None
     tokens: t.Callable[[], list[str]] = list
-    ends: tuple[str, datetime.datetime] | None = None
+    expiry: tuple[str, datetime.datetime] | None = None
     nobody: str = ""
 
     @property
@@ -77,18 +77,11 @@ class Connection:
         """
         is_about_us = status in (0, 401) or (status == 403 and NOBODY in text)
         if self.nobody and status and is_about_us:
-            message = f"The API server refused a request without credentials, because {self.nobody}: {text}"
-            remedy = "Set api_key, or a kubeconfig whose context has a user (oc login)."
-            raise CredentialsError("CRED-NONE", message, remedy)
-        if self.ends and is_about_us and self.ends[1] <= datetime.datetime.now(datetime.UTC):
-            what, end = self.ends
-            raise ApiError(
-                "CRED-UNAUTHORIZED",
-                f"{what} expired at {end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC, and {self.host} "
-                f"does not accept it: {text}",
-                "Log in again (oc login), or renew the certificate or token.",
-                status=status,
-            )
+            raise CredentialsError("CRED-NOBODY", why=self.nobody, answer=text)
+        if self.expiry and is_about_us and self.expiry[1] <= datetime.datetime.now(datetime.UTC):
+            what, end = self.expiry
+            expired = f" ({what} expired at {end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC)"
+            raise ApiError("CRED-UNAUTHORIZED", server=self.host, also=expired, answer=text, status=status)
 
     @functools.cached_property
     def is_near(self) -> bool:

@@ -48,7 +48,7 @@ def connect(
     wanted = settings(params, os.environ if environ is None else environ)
     package = _package()
     configuration = _read(package, wanted, remaining())
-    pool, ends = _opened(package, configuration)
+    pool, expiry = _opened(package, configuration)
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
         # Most tasks have no password, and Ansible compiles again whatever a task loads.
@@ -74,7 +74,7 @@ def connect(
 
     host, verified = str(configuration.host).rstrip("/"), bool(configuration.verify_ssl)
     nobody = "" if login else _nobody(configuration)
-    return Connection(host, pool, verified, headers, renew, tokens, ends, nobody)
+    return Connection(host, pool, verified, headers, renew, tokens, expiry, nobody)
 
 
 def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, datetime.datetime] | None]:
@@ -82,14 +82,14 @@ def _opened(package: t.Any, configuration: t.Any) -> tuple[t.Any, tuple[str, dat
     try:
         pool = package.pool(configuration)
         fast_pool(pool, tls_context(configuration))
-        ends = _ends(configuration)
+        expiry = _expiry(configuration)
     except (OSError, ValueError, TypeError) as exc:
         raise _unusable(exc) from exc
     finally:
         package.forget()
     if not configuration.verify_ssl:
         quiet()
-    return pool, ends
+    return pool, expiry
 
 
 def _package() -> t.Any:
@@ -117,12 +117,7 @@ def _read(package: t.Any, wanted: Params, seconds: float) -> t.Any:
 
 def _unusable(exc: Exception) -> CredentialsError:
     # The package names an entry of a kubeconfig by all that is in it.
-    text = _ENTRY.sub("{...}", str(exc))
-    return CredentialsError(
-        "CRED-INVALID",
-        f"The credentials cannot be used: {text}",
-        "Check kubeconfig, context, client_cert, client_key and ca_cert.",
-    )
+    return CredentialsError("CRED-INVALID", problem=_ENTRY.sub("{...}", str(exc)))
 
 
 def _override(configuration: t.Any, wanted: Params) -> None:
@@ -169,7 +164,7 @@ def _nobody(configuration: t.Any) -> str:
     )
 
 
-def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
+def _expiry(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
     """Return which of the credentials that nothing renews expires first, and when."""
     found = []
     if configuration.cert_file:
@@ -182,7 +177,7 @@ def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
         ]
         found += [("The token", expiry_of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
-    return min(known, key=lambda one: one[1]) if known else None
+    return min(known, key=lambda pair: pair[1]) if known else None
 
 
 def expiry_of_token(token: str) -> datetime.datetime | None:

@@ -46,13 +46,13 @@ def register(kubeconfig: object) -> None:
 
 def current(kubeconfigs: t.Iterable[object]) -> str:
     """Return the current context of several files: that of the first file that names one."""
-    found = (one.get("current-context") for one in kubeconfigs if isinstance(one, dict))
+    found = (kubeconfig.get("current-context") for kubeconfig in kubeconfigs if isinstance(kubeconfig, dict))
     return str(next(filter(None, found), ""))
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     """Return the context to use. Raises CredentialsError if it is not named or does not exist."""
-    names = [str(one["name"]) for one in contexts]
+    names = [str(context["name"]) for context in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if wanted in names:
         return wanted
@@ -185,11 +185,11 @@ def run_plugin(
         answer = json.loads(out)
         status: Fields = answer["status"]
         secrets.register(status.get("token"), status.get("clientKeyData"))
-        said = str(answer.get("apiVersion"))
+        spoken = str(answer.get("apiVersion"))
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
         raise _plugin_failure(command, "what it prints is no ExecCredential with a status", errors) from exc
-    if said != version:
-        raise _plugin_failure(command, f"it speaks {said}, and the kubeconfig wants {version}", errors)
+    if spoken != version:
+        raise _plugin_failure(command, f"it speaks {spoken}, and the kubeconfig wants {version}", errors)
     if not status.get("token") and not (status.get("clientCertificateData") and status.get("clientKeyData")):
         raise _plugin_failure(command, "it gives neither a token nor a certificate with its key", errors)
     return status
@@ -238,9 +238,9 @@ def _public(cluster: t.Mapping[str, t.Any]) -> Fields:
     return {**public, "config": config} if config is not None else public
 
 
-def _plugin_failure(command: str, why: str, said: str = "") -> CredentialsError:
-    """Return the error of a plugin. said: its own words, or the kubeconfig's hint how to install it."""
-    lines = secrets.censor_likely(said).strip().splitlines()[-_LINES_SHOWN:]
+def _plugin_failure(command: str, why: str, words: str = "") -> CredentialsError:
+    """Return the error of a plugin. words: its own words, or the kubeconfig's hint how to install it."""
+    lines = secrets.censor_likely(words).strip().splitlines()[-_LINES_SHOWN:]
     return CredentialsError(
         "CRED-EXEC",
         plugin=command or "(without a command)",

@@ -47,20 +47,8 @@ def refused(username: str, text: str, status: int = 0) -> Exception:
     if status == 429 or status >= 500:
         return ConnectionError(f"OpenShift's OAuth server is away: {text}")
     if status == 401:
-        message = f"OpenShift's OAuth server did not accept the user {username}: {text}"
-        return CredentialsError("CRED-LOGIN", message, "Check username and password.")
-    message = f"The user {username} cannot log in with a password: {text}"
-    remedy = "Check host (oc whoami --show-server); where an external issuer signs users in, "
-    return CredentialsError("CRED-LOGIN", message, remedy + "use a kubeconfig or api_key.")
-
-
-def untrusted(problem: object) -> CredentialsError:
-    return CredentialsError(
-        "CRED-LOGIN",
-        f"The certificate of OpenShift's OAuth server cannot be trusted: {problem}",
-        "Add the CA of the ingress to the file ca_cert "
-        "(oc get configmap default-ingress-cert -n openshift-config-managed).",
-    )
+        return CredentialsError("CRED-LOGIN", username=username, answer=text)
+    return CredentialsError("CRED-NO-PASSWORD", username=username, answer=text)
 
 
 def object_name(token: str) -> str:
@@ -85,7 +73,7 @@ def revoke(http: Http, agent: str) -> list[str]:
 
 def _end(connection: Connection, token: str, agent: str) -> str:
     headers = [("authorization", f"Bearer {token}")]
-    own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None, ends=None)
+    own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None, expiry=None)
     http = Http(lambda: own, Deadline(SECONDS), agent, lambda _line: None)
     try:
         answer = http.request(

@@ -105,12 +105,7 @@ def _use_pod(configuration: t.Any, path: str) -> None:
         kubernetes.config.load_incluster_config(client_configuration=configuration)
         configuration.renewed = True
     except kubernetes.config.ConfigException as exc:
-        raise CredentialsError(
-            "CRED-NONE",
-            f"No credentials: no option, no K8S_AUTH_ variable, no kubeconfig ({path} does not exist), "
-            f"no service account of a pod ({exc}).",
-            "Set kubeconfig, or host and api_key; or export KUBECONFIG.",
-        ) from exc
+        raise CredentialsError("CRED-NONE", path=path, problem=exc) from exc
 
 
 def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
@@ -139,7 +134,8 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
         text = f"{getattr(exc, 'msg', exc)} {url}: HTTP {status} ({facts['req_reason']})."
         raise credentials_login.refused(wanted["username"], text, int(status)) from exc
     except requests.exceptions.SSLError as exc:
-        raise credentials_login.untrusted(exc) from exc
+        server = "OpenShift's OAuth server"
+        raise CredentialsError("API-TLS-INGRESS", server=server, answer=exc) from exc
     except (ValueError, KeyError) as exc:
         raise credentials_login.refused(wanted["username"], f"{type(exc).__name__}: {exc}") from exc
     return str(login.token["access_token"])

@@ -91,15 +91,16 @@ def _refuse_mixed(merged: Params, sources: _Sources) -> None:
 
 def _refuse_halves(merged: Params, sources: _Sources) -> None:
     """Raise CredentialsError for an option without the one that it needs, and for a host that is no URL."""
-    for one, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
-        if one in merged and other not in merged:
-            message = f"There is {sources.place(one)}, and no {other}."
-            raise CredentialsError("CRED-INVALID", message, f"Set {other} as well, or neither.")
+    for option, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
+        if option in merged and other not in merged:
+            raise CredentialsError("CRED-HALF", place=sources.place(option), other=other)
     if "host" in merged and not str(merged["host"]).lower().startswith(("https://", "http://")):
         raise CredentialsError(
-            "CRED-INVALID",
-            f"{sources.place('host')} is {merged['host']!r}, which is no URL.",
-            "Write it as https://NAME:6443 (oc whoami --show-server).",
+            "CRED-VALUE",
+            place=sources.place("host"),
+            value=repr(merged["host"]),
+            fault="which is no URL",
+            wanted="a URL such as https://NAME:6443 (`oc whoami --show-server`)",
         )
 
 
@@ -116,9 +117,11 @@ def _from_environment(option: str, environ: Environment) -> t.Any:
             return boolean(value)
         except TypeError as exc:
             raise CredentialsError(
-                "CRED-INVALID",
-                f"The environment variable {variable} is {value!r}, neither true nor false.",
-                f"Set {variable} to true or false.",
+                "CRED-VALUE",
+                place=f"the environment variable {variable}",
+                value=repr(value),
+                fault="neither true nor false",
+                wanted="true or false",
             ) from exc
     if AUTH_ARG_SPEC[option].get("type") == "list":
         return [part.strip() for part in value.split(",") if part.strip()]

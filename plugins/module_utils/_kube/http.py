@@ -259,12 +259,13 @@ class _Tries:
         """Return what broke the connection, or "" to try again at once. Raises ApiError if no try helps."""
         host = self._http.connection.host
         if refusal := http_errors.proxy_problem(exc):
-            raise http_errors.no_way(host, self._http.connection.proxy, refusal) from exc
+            proxy = self._http.connection.proxy
+            raise ApiError("API-PROXY", proxy=proxy, host=host, problem=refusal) from exc
         if "alert" in str(exc).lower():  # the other end refused the handshake, for example our certificate
             self._http.connection.check_identity(0, str(exc))
         cause = http_errors.certificate_problem(exc)
         if cause is not None and self._renewed:
-            raise http_errors.untrusted(host, cause) from exc
+            raise ApiError("API-TLS", host=host, answer=cause) from exc
         if cause is not None:
             # The cluster's authority may have been replaced, and the files here as well.
             self._renewed = True

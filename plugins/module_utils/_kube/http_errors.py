@@ -113,14 +113,6 @@ def proxy_problem(exc: BaseException) -> str:
     return match[1].strip() if match and is_final else ""
 
 
-def no_way(host: str, proxy: str, problem: str) -> ApiError:
-    return ApiError("API-PROXY", proxy=proxy, host=host, problem=problem)
-
-
-def untrusted(host: str, exc: BaseException) -> ApiError:
-    return ApiError("API-TLS", host=host, answer=exc)
-
-
 def unreachable(host: str, proxy: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
     """Return the error for a server that gave no useful answer for so many seconds."""
     if webhook := refusals.silent_webhook(problem):
@@ -165,14 +157,14 @@ def is_foreign(status: int, body: t.Any) -> bool:
 def not_kubernetes(host: str, proxy: str, method: str, target: str, answer: tuple[int, str]) -> ApiError:
     """Return the error for an answer that no API server gives. answer: its HTTP status and content type."""
     status, kind = answer
-    remedy = "Check host: it is the API server's address (oc whoami --show-server)."
-    if proxy:
-        remedy = f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy} and host."
-    message = (
-        f"{host}{_through(proxy)} answered with HTTP {status} and {kind or 'no content type'} instead of "
+    return ApiError(
+        "API-NOT-KUBERNETES",
+        host=f"{host}{_through(proxy)}",
+        answer=f"HTTP {status} and {kind or 'no content type'}",
+        also=f"Put the host into no_proxy (NO_PROXY), or check the proxy {proxy}. " if proxy else "",
+        evidence=[f"{method} {target}"],
+        status=status,
     )
-    message += "JSON of an API server: something else answers there."
-    return ApiError("API-ERROR", message, remedy, evidence=[f"{method} {target}"], status=status)
 
 
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
@@ -187,12 +179,11 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         "evidence": [f"{method} {path}: HTTP {status}"],
     }
     if status == 401:
-        message = f"The API server does not accept the credentials: {text}"
-        return ApiError("CRED-UNAUTHORIZED", message, "Log in again (oc login), or renew the token.", **facts)
+        return ApiError("CRED-UNAUTHORIZED", server="The API server", answer=text, **facts)
+    request = f"{verb} {resource} {where}"
     if 400 <= status < 500 and (webhook := refusals.denied_by(text)):
-        message = f"The request to {verb} {resource} {where} was refused: {text}"
-        remedy = f"Change what the message names: the admission webhook {webhook} refused the object."
-        return (ForbiddenError if status == 403 else ApiError)("API-REFUSED", message, remedy, **facts)
+        rule, kind = f"the admission webhook {webhook}", ForbiddenError if status == 403 else ApiError
+        return kind("API-REFUSED", request=request, answer=text, rule=rule, **facts)
     if status == 403:
         return _forbidden(text, verb, resource, where, facts)
     if status == 409:
@@ -203,31 +194,31 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     if status in (400, 422) or _is_about_object(status, body):
         rejected = f"{resource} {where}"
         return ApiError("API-INVALID", object=rejected, answer=text, **facts)
-    message = f"{verb} {resource} {where}: HTTP {status} ({text})"
-    remedy = "Correct what the message names; it is the API server's own text."
-    return ApiError("API-ERROR", message, remedy, **facts)
+    return ApiError("API-ERROR", request=request, answer=f"HTTP {status} ({text})", **facts)
 
 
 def _forbidden(text: str, verb: str, resource: str, where: str, facts: dict[str, t.Any]) -> ForbiddenError:
     lack = refusals.lack(text)
     if lack and lack.verb.startswith("impersonate"):
-        said = "The identity may not act as the one that impersonate_user or the kubeconfig's user names"
-        remedy = f"Grant {lack.user} the verb impersonate on users and groups, or leave impersonate_user out."
-    elif "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
-        remedy = "Change what the message names: an admission rule refused the object."
-        return ForbiddenError("API-REFUSED", text, remedy, **facts)
-    elif lack is None:
-        said = f"The identity of this task may not {verb} {resource} {where}"
-        remedy = f"Grant this identity (oc whoami) the verb {verb} on {resource} {where}."
-    elif lack.user == refusals.NOBODY:
-        said = "The API server did not get the credentials of this task"
-        remedy = "Set api_key: a proxy or load balancer that ends TLS drops client certificates."
-    else:
-        # The server asks for the verb patch first: an apply that creates needs both.
-        verbs = "verbs patch and create" if (lack.verb, verb) == ("patch", "create") else f"verb {lack.verb}"
-        said = f"The identity {lack.user} may not {lack.words}"
-        remedy = f"Grant {lack.user} the {verbs} on {lack.place}; check it with: {lack.question}"
-    return ForbiddenError("API-FORBIDDEN", f"{said}: {text}", remedy, **facts)
+        return ForbiddenError("API-IMPERSONATE", answer=text, user=lack.user, **facts)
+    if "exceeded quota" in text or (lack is None and _NO_ROLE not in text):
+        request = f"{verb} {resource} {where}"
+        return ForbiddenError("API-REFUSED", request=request, answer=text, rule="an admission rule", **facts)
+    if lack and lack.user == refusals.NOBODY:
+        return ForbiddenError("CRED-NOT-PASSED", answer=text, **facts)
+    # The server asks for the verb patch first: an apply that creates needs both.
+    is_apply = lack and (lack.verb, verb) == ("patch", "create")
+    return ForbiddenError(
+        "API-FORBIDDEN",
+        identity=f"The identity {lack.user}" if lack else "The identity of this task",
+        deed=lack.words if lack else f"{verb} {resource} {where}",
+        answer=text,
+        user=lack.user if lack else "this identity (`oc whoami`)",
+        verbs="verbs patch and create" if is_apply else f"verb {lack.verb if lack else verb}",
+        place=lack.place if lack else f"{resource} {where}",
+        question=lack.question if lack else "--list",
+        **facts,
+    )
 
 
 def _conflict(body: t.Any, resource: str, where: str, facts: dict[str, t.Any]) -> ConflictError:

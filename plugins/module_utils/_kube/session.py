@@ -85,10 +85,10 @@ class ListCache:
 
     def find(self, query: Query, now: float) -> Listed | None:
         """Return what the query would have found when a fresh list was read, or None without such a list."""
-        for one in reversed(self.lists):
-            if now - one.read_at <= FRESH_SECONDS and one.holds(query):
-                items = [item for item in one.found.items if _is_wanted(item, query)]
-                return Listed(items, one.found.version)
+        for listed in reversed(self.lists):
+            if now - listed.read_at <= FRESH_SECONDS and listed.holds(query):
+                items = [item for item in listed.found.items if _is_wanted(item, query)]
+                return Listed(items, listed.found.version)
         return None
 
 

@@ -49,6 +49,6 @@ def nothing_left(pool: Pool, search: Search, exc: NotReadyError, facts: JsonObje
         exc.facts.update(facts)
         return exc
     last = search.attempts[-1]
-    lines = [described(one) for one in search.attempts]
+    lines = [described(attempt) for attempt in search.attempts]
     message = f"pool {pool.name}: no candidate supplied {pool.replicas} machines. " + " ".join(lines)
     return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)

@@ -83,7 +83,7 @@ def merged(live: KubeObject, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Kub
     for pool, needed in wanted.items():
         for kind, gpus in needed.items():
             record.setdefault(kind, {"before": 0, "now": 0, "pools": {}})["pools"][pool] = gpus
-    entries = {one["type"]: dict(one) for one in gpu_limits(live)}
+    entries = {limit["type"]: dict(limit) for limit in gpu_limits(live)}
     for kind, own in record.items():
         have = entries.get(kind, {}).get("max", 0)
         own["before"] = own["before"] if have == own["now"] else have
@@ -144,19 +144,16 @@ def check(live: KubeObject, patch: KubeObject) -> None:
     """Raise AcceleratorError if another manager keeps limits that the patch would raise."""
     if "spec" not in patch or not limits_manager(live):
         return
-    wanted = ", ".join(
-        f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
-        for one in patch["spec"]["resourceLimits"]["gpus"] or []
+    limits = ", ".join(
+        f"{{type: {gpu['type']}, min: {gpu['min']}, max: {gpu['max']}}}"
+        for gpu in patch["spec"]["resourceLimits"]["gpus"] or []
     )
     raise AcceleratorError(
-        "MACH-AUTOSCALER-FOREIGN",
-        f"The limits of the ClusterAutoscaler {CLUSTER_AUTOSCALER} are too low for the pools, and "
-        f"{limits_manager(live)} manages them and would undo a change.",
-        f"Set spec.resourceLimits.gpus to [{wanted}] where {limits_manager(live)} reads it.",
+        "MACH-AUTOSCALER-LIMITS", name=CLUSTER_AUTOSCALER, manager=limits_manager(live), limits=limits
     )
 
 
-def remarks(live: KubeObject) -> list[str]:
+def warnings(live: KubeObject) -> list[str]:
     """Return a warning if the ClusterAutoscaler keeps idle nodes."""
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []

@@ -187,11 +187,11 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
 
     Raise DriftError if a set makes machines that no candidate names.
     """
-    places = [_place(pool, one) for one in held]
+    places = [_place(pool, held_set) for held_set in held]
     shares = [
         Share(pool.candidates[place], one.zone, one.replicas) for place, one in zip(places, held, strict=True)
     ]
-    record = next((one.obtained for one in held if one.obtained), "")
+    record = next((held_set.obtained for held_set in held if held_set.obtained), "")
     here = _current_place(places, held)
     order = [*pool.candidates[here:], *pool.candidates[:here]]
     if record and not reselect:
@@ -218,7 +218,7 @@ def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
         for place, share, one in zip(places, shares, held, strict=True)
         if one.obtained and (place == here or pool.mixed)
     ]
-    has_enough = is_complete or sum(one.replicas for one in held) >= pool.replicas
+    has_enough = is_complete or sum(held_set.replicas for held_set in held) >= pool.replicas
     stays = bool(record) and not reselect and has_enough
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before, prior=record)
 
@@ -233,7 +233,7 @@ def _current_place(places: t.Sequence[int], held: t.Sequence[Held]) -> int:
 
 def _kept(pool: Pool, others: t.Sequence[Share]) -> list[Share]:
     """Return the shares of other candidates that a mixed pool keeps."""
-    wanted = [one for one in others if one.replicas and one.zone in zones_of(one.candidate)]
+    wanted = [other for other in others if other.replicas and other.zone in zones_of(other.candidate)]
     return _at_most(pool.replicas, wanted) if pool.mixed else []
 
 
@@ -263,5 +263,5 @@ def _place(pool: Pool, held: Held) -> int:
     found = next((index for index, one in enumerate(pool.candidates) if is_of(held, one, pool)), None)
     if found is not None:
         return found
-    kind, types = held.candidate.partition("/")[0], [one.instance_type for one in pool.candidates]
+    kind, types = held.candidate.partition("/")[0], [candidate.instance_type for candidate in pool.candidates]
     raise DriftError("POOL-DRIFT", machine_set=held.name, old=kind, new=types[0])

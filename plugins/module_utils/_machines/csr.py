@@ -156,7 +156,7 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[KubeObject]) -> R
     if not subject or not node or not _is_kubelets(spec, signer, subject):
         return Request(name, signer, node, is_pending)
     fits = _is_joining if signer == CLIENT else _is_serving
-    found = [machine_facts.name(one) for one in machines if fits(request, subject, node, one)]
+    found = [machine_facts.name(machine) for machine in machines if fits(request, subject, node, machine)]
     return Request(name, signer, node, is_pending, found[0] if len(found) == 1 else "")
 
 
@@ -168,15 +168,15 @@ def newest(
     Of several for one Machine and signer only the newest counts: the kubelet waits for that one.
     """
     found: dict[tuple[str, str], tuple[Request, KubeObject]] = {}
-    for one in sorted(
+    for request in sorted(
         requests,
         key=lambda each: (str(each["metadata"].get("creationTimestamp", "")), str(each["metadata"]["name"])),
     ):
-        judged = judge(one, machines)
+        judged = judge(request, machines)
         if judged.is_pending and judged.signer in _USAGES:
             found[(judged.signer, judged.machine) if judged.machine else (judged.signer, judged.name)] = (
                 judged,
-                dict(one),
+                dict(request),
             )
     return list(found.values())
 

@@ -22,19 +22,13 @@ _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
 def check(live: KubeObject) -> None:
     """Raise MachineError if the live set is a mirror of Cluster API or was not made by this collection."""
     if authority := mirrored(live):
-        raise MachineError(
-            "MACH-MIRRORED",
-            f"The machine set {name_of(live)} is a mirror (its authoritativeAPI is {authority}), so the "
-            "cluster refuses or overwrites changes to it.",
-            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and wait "
-            "until status.authoritativeAPI is MachineAPI too.",
-        )
+        raise MachineError("MACH-MIRRORED", authority=authority, objects=f"machine set {name_of(live)}")
     if not owned(live):
         raise MachineError("MACH-FOREIGN", machine_set=name_of(live))
 
 
 def to_write(live: KubeObject, wanted: KubeObject, on_change: str) -> tuple[KubeObject, str]:
-    """Return the manifest to write, and a remark on what existing Machines do not get (or "")."""
+    """Return the manifest to write, and a warning on what existing Machines do not get (or "")."""
     if on_change == "report":
         heads = _heads(of_set(live, wanted))
         return _as_it_is(live, wanted), heads and (

@@ -87,21 +87,18 @@ def is_given_up(machine: Machine) -> bool:
 def mirrored(live: KubeObject) -> str:
     """Return the API that controls the object; empty if the Machine API does."""
     # spec holds the wanted API, status the current one; during a migration the status is `Migrating`.
-    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
-    return next((authority for authority in said if authority != _OURS), "")
+    named = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
+    return next((authority for authority in named if authority != _OURS), "")
 
 
 def refuse_mirrors(machines: t.Iterable[KubeObject]) -> None:
     """Raise MachineError if a Machine is a mirror; it can be one although its set is not."""
     found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
     if found:
-        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
         raise MachineError(
             "MACH-MIRRORED",
-            f"Machines are mirrors (their authoritativeAPI is {authorities}), so the cluster refuses or "
-            f"overwrites changes to them: {names}. Nothing was changed.",
-            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI "
-            "and wait until status.authoritativeAPI is MachineAPI too.",
+            authority=", ".join(sorted(set(found.values()))),
+            objects=f"machines {', '.join(sorted(found))}",
             evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, owned, pool_label, pool_of
 from .._core.readiness import Readiness, pending, ready, worst
@@ -20,7 +20,6 @@ MIN_SIZE, MAX_SIZE = (
     f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
 )
 DEPLOYMENT: t.Final = "cluster-autoscaler-default"
-_REMEDY: t.Final = "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`."
 
 
 def build(machine_set: KubeObject, least: int, most: int) -> KubeObject:
@@ -57,15 +56,15 @@ def manifests(
         low = (
             have
             if set(have) == set(names) and sum(have.values()) == least
-            else _low(least, {name_of(one): replicas_of(one) for one in sets})
+            else _low(least, {name_of(machine_set): replicas_of(machine_set) for machine_set in sets})
         )
         high = dict.fromkeys(names, most)
     else:
         low, high = spread(least, names), spread(most, names)
     return [
-        build(one, low[name_of(one)], high[name_of(one)])
-        for one in sorted(sets, key=name_of)
-        if high[name_of(one)]
+        build(machine_set, low[name_of(machine_set)], high[name_of(machine_set)])
+        for machine_set in sorted(sets, key=name_of)
+        if high[name_of(machine_set)]
     ]
 
 
@@ -89,14 +88,13 @@ def is_scaled(machine_set: KubeObject) -> bool:
 def check(sets: t.Sequence[KubeObject], live: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if a foreign MachineAutoscaler scales one of the sets."""
     names = set(map(name_of, sets))
-    for one in live:
-        if target_of(one) in names and not owned(one):
+    for autoscaler in live:
+        if target_of(autoscaler) in names and not owned(autoscaler):
             raise AcceleratorError(
                 "MACH-AUTOSCALER-FOREIGN",
-                f"The MachineAutoscaler {name_of(one)} scales the machine set {target_of(one)}, and this "
-                "collection did not make it.",
-                f"Run `oc delete machineautoscaler {name_of(one)} -n {one['metadata']['namespace']}`, or set "
-                "replicas instead of autoscale in the pool.",
+                name=name_of(autoscaler),
+                machine_set=target_of(autoscaler),
+                namespace=autoscaler["metadata"]["namespace"],
             )
 
 
@@ -105,11 +103,11 @@ class Judge:
 
     def __init__(self, wanted: t.Sequence[KubeObject]) -> None:
         self._bounds = {
-            target_of(one): {
-                MIN_SIZE: str(one["spec"]["minReplicas"]),
-                MAX_SIZE: str(one["spec"]["maxReplicas"]),
+            target_of(autoscaler): {
+                MIN_SIZE: str(autoscaler["spec"]["minReplicas"]),
+                MAX_SIZE: str(autoscaler["spec"]["maxReplicas"]),
             }
-            for one in wanted
+            for autoscaler in wanted
         }
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
@@ -122,18 +120,20 @@ class Judge:
     def _operator(self, name: str, annotations: t.Mapping[str, str]) -> Readiness:
         if self._bounds[name].items() <= annotations.items():
             return ready()
-        text = f"machine set {name} does not have the bounds of its MachineAutoscaler yet"
-        return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=_REMEDY, details=(text,))
+        text = text_of(
+            "MACH-AUTOSCALER", done=f"given machine set {name} the bounds of its MachineAutoscaler"
+        )
+        return pending("NoBounds", **text._asdict(), details=(text.message,))
 
 
 def _running(deployments: t.Sequence[KubeObject]) -> Readiness:
-    if any(conditions.is_true(one, "Available") for one in deployments):
+    if any(conditions.is_true(deployment, "Available") for deployment in deployments):
         return ready()
-    text, remedy = f"the deployment {DEPLOYMENT} does not exist yet", _REMEDY
     if deployments:
-        text = f"the deployment {DEPLOYMENT} is not available yet"
-        remedy = f"Run `oc describe deployment {DEPLOYMENT} -n openshift-machine-api`."
-    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+        text = text_of("MACH-AUTOSCALER-DOWN", deployment=DEPLOYMENT)
+    else:
+        text = text_of("MACH-AUTOSCALER", done=f"made the deployment {DEPLOYMENT}")
+    return pending("NoAutoscaler", **text._asdict(), details=(text.message,))
 
 
 def summarize(wanted: KubeObject) -> KubeObject:

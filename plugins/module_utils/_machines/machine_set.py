@@ -206,24 +206,16 @@ def held_by(machine_set: t.Mapping[str, t.Any]) -> str:
 
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
     """Return failed if the set is being deleted or has an error; else Machines and Nodes decide."""
+    name, namespace = name_of(machine_set), machine_set["metadata"].get("namespace", "")
     if since := machine_set["metadata"].get("deletionTimestamp"):
-        space, held = machine_set["metadata"].get("namespace", ""), held_by(machine_set)
-        found = text_of(
-            "MACH-SET-DELETED", name=name_of(machine_set), namespace=space, since=since, also=held
-        )
+        held = held_by(machine_set)
+        found = text_of("MACH-SET-DELETED", name=name, namespace=namespace, since=since, also=held)
         return failed("Deleting", **found._asdict(), details=(found.message,))
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
-        text = (
-            f"machine set {name_of(machine_set)}: {status['errorReason']}: {status.get('errorMessage', '')}"
-        )
-        return failed(
-            str(status["errorReason"]),
-            text,
-            code="MACH-CONFIG",
-            remedy="Correct the pool's options that the text names.",
-            details=(text,),
-        )
+        error = f"{status['errorReason']}: {status.get('errorMessage', '')}"
+        found = text_of("MACH-SET-ERROR", name=name, namespace=namespace, error=error)
+        return failed(str(status["errorReason"]), **found._asdict(), details=(found.message,))
     return ready()
 
 

@@ -40,7 +40,7 @@ class MachinePlan:
     manifests: dict[str, KubeObject]
     shares: dict[str, Share]
     surplus: list[str]
-    remarks: list[str]
+    warnings: list[str]
     wanted: dict[str, KubeObject] = field(default_factory=dict)
 
     @property
@@ -66,18 +66,18 @@ def held(cluster: Infrastructure, pool: Pool, live: t.Iterable[KubeObject]) -> l
     """Return the machine sets that the pool already has, by name."""
     platform = platform_of(cluster)
     found = []
-    for one in live:
-        if owned(one) and pool_of(one) == pool.name:
-            provider = machine_set.provider_of(one)
-            kind = machine_set.candidate_of(one) or platform.instance_type(provider)
+    for live_set in live:
+        if owned(live_set) and pool_of(live_set) == pool.name:
+            provider = machine_set.provider_of(live_set)
+            kind = machine_set.candidate_of(live_set) or platform.instance_type(provider)
             found.append(
                 Held(
-                    machine_set.name_of(one),
+                    machine_set.name_of(live_set),
                     kind,
                     platform.zone(provider),
-                    machine_set.share_of(one),
-                    machine_set.obtained_of(one),
-                    machine_set.made(one),
+                    machine_set.share_of(live_set),
+                    machine_set.obtained_of(live_set),
+                    machine_set.made(live_set),
                 )
             )
     return sorted(found, key=lambda one: one.name)
@@ -97,17 +97,17 @@ def plan(
     """
     platform = platform_of(cluster)
     _check_image(platform, params.get("image") or "")
-    existing = {machine_set.name_of(one): one for one in live}
+    existing = {machine_set.name_of(live_set): live_set for live_set in live}
     have = held(cluster, pool, live)
     manifests: dict[str, KubeObject] = {}
     wanted: dict[str, KubeObject] = {}
     named: dict[str, Share] = {}
-    remarks: list[str] = []
+    warnings: list[str] = []
     sources = pool.source or params.get("source_machine_set") or ()
     for share in shares:
-        name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
+        name = _name(cluster.name, pool, share, have, {*named, *(held_set.name for held_set in have)})
         source = _source(live, platform, share, sources, existing.get(name))
-        provider, remark = _provider(
+        provider, warning = _provider(
             platform, source.machine_set, pool, share, params.get("image") or "", is_new=name not in existing
         )
         named[name] = share
@@ -116,10 +116,10 @@ def plan(
         )
         wanted[name]["metadata"]["annotations"] |= _annotations(platform, pool, share, record)
         if name in existing:
-            manifests[name], remark = _change(existing[name], wanted[name], params)
-        remarks += [text for text in (source.remark, remark) if text]
+            manifests[name], warning = _change(existing[name], wanted[name], params)
+        warnings += [text for text in (source.warning, warning) if text]
     return MachinePlan(
-        pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
+        pool, manifests, named, [one.name for one in have if one.name not in manifests], warnings, wanted
     )
 
 
@@ -143,9 +143,10 @@ def _source(
 def _check_image(platform: Platform, image: str) -> None:
     if image and platform.NO_IMAGE:
         raise InputError(
-            "POOL-PLATFORM",
-            f"Machines of this platform cannot boot from image: {image}.",
-            platform.NO_IMAGE,
+            "POOL-CONFLICT",
+            remedy=platform.NO_IMAGE,
+            path=f"image: {image}",
+            other="this platform, whose machines cannot boot from it",
         )
 
 
@@ -158,13 +159,13 @@ def _annotations(platform: Platform, pool: Pool, share: Share, record: str) -> d
 
 
 def _change(live: KubeObject, wanted: KubeObject, params: t.Mapping[str, t.Any]) -> tuple[KubeObject, str]:
-    """Return the manifest to write over a live set, with the replicas that a replacement adds, and a remark.
+    """Return the manifest to write over a live set, with the replicas that a replacement adds, and a warning.
 
     Raise MachineError if the set cannot be changed.
     """
     drift.check(live)
-    manifest, remark = drift.to_write(live, wanted, params.get("on_change") or "new_machines")
-    return machine_set.surged(manifest, machine_set.replacing_of(live)), remark
+    manifest, warning = drift.to_write(live, wanted, params.get("on_change") or "new_machines")
+    return machine_set.surged(manifest, machine_set.replacing_of(live)), warning
 
 
 def _name(
@@ -184,7 +185,7 @@ def _name(
 def _provider(
     platform: Platform, source: KubeObject, pool: Pool, share: Share, image: str, is_new: bool
 ) -> tuple[KubeObject, str]:
-    """Return the providerSpec value, and a remark on unknown fields of the source set and on EFAs."""
+    """Return the providerSpec value, and a warning on unknown fields of the source set and on EFAs."""
     candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
@@ -194,23 +195,23 @@ def _provider(
         return platforms.build(platform, provider, wanted), ""
     source_set.check_arch(source, candidate.instance_type, candidate.arch, image)
     unknown = platforms.unknown_fields(platform, provider)
-    remark = (
+    warning = (
         f"Unknown fields of the machine set {machine_set.name_of(source)} were not copied: "
         f"{', '.join(unknown)}."
         if unknown
         else ""
     )
     if platform is platforms.OTHER:
-        remark = (
+        warning = (
             f"The machine set {machine_set.name_of(source)} was copied with all its fields, because this "
             "collection does not know this platform. provider_spec_patch was not checked."
         )
     built = platforms.build(platform, provider, wanted)
-    return built, " ".join(filter(None, (remark, _fabric_remark(built, candidate.instance_type))))
+    return built, " ".join(filter(None, (warning, _fabric_warning(built, candidate.instance_type))))
 
 
-def _fabric_remark(provider: KubeObject, instance_type: str) -> str:
-    """Return a remark if the machines get fewer EFAs than the type has, or ""."""
+def _fabric_warning(provider: KubeObject, instance_type: str) -> str:
+    """Return a warning if the machines get fewer EFAs than the type has, or ""."""
     if provider.get("networkInterfaceType") != "EFA" or _EFAS.get(instance_type) == 1:
         return ""
     of = f" of {_EFAS[instance_type]}" if instance_type in _EFAS else ""
@@ -224,8 +225,8 @@ def too_many(
     held: t.Iterable[Held], live: t.Iterable[KubeObject], machines: t.Iterable[KubeObject]
 ) -> list[KubeObject]:
     """Return Machines without an instance in sets that have more replicas than before the search."""
-    now = {machine_set.name_of(one): machine_set.replicas_of(one) for one in live}
-    larger = {one.name for one in held if now.get(one.name, 0) > one.replicas}
+    now = {machine_set.name_of(live_set): machine_set.replicas_of(live_set) for live_set in live}
+    larger = {held_set.name for held_set in held if now.get(held_set.name, 0) > held_set.replicas}
     return [
         one
         for one in machines
@@ -236,10 +237,6 @@ def too_many(
 def platform_of(infrastructure: Infrastructure) -> Platform:
     """Return the platform. Raise MachineError if its Machine API makes no machines."""
     if infrastructure.obstacle:
-        raise MachineError("MACH-NO-API", infrastructure.refusal, infrastructure.instead)
+        raise MachineError("MACH-NO-API", remedy=infrastructure.instead, why=infrastructure.obstacle)
     platform = platforms.PLATFORMS.get(infrastructure.platform, platforms.OTHER)
     return platforms.on(platform, infrastructure.failure_domains)
-
-
-def no_machine_api(why: str, instead: str) -> MachineError:
-    return MachineError("MACH-NO-API", f"This cluster has no Machine API to make nodes with: {why}.", instead)

@@ -8,7 +8,7 @@ import collections
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready, worst
 from .._nodes import formatting as node_formatting, node as node_facts
@@ -42,9 +42,9 @@ class Present:
         ]
         self._remember(machines)
         parts = [
-            machine_set.judge(one)
-            for one in snapshot["machine_sets"]
-            if machine_set.name_of(one) in self.plan.manifests
+            machine_set.judge(live_set)
+            for live_set in snapshot["machine_sets"]
+            if machine_set.name_of(live_set) in self.plan.manifests
         ]
         parts += [self._machine(machine, nodes) for machine in sorted(machines, key=machine_facts.name)]
         wanted = self._wanted(snapshot)
@@ -120,8 +120,8 @@ class Present:
     def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
         """Return the wanted number of Machines by set; for a pool with autoscale, the live replicas."""
         live = {
-            machine_set.name_of(one): machine_set.replicas_of(one)
-            for one in snapshot["machine_sets"]
+            machine_set.name_of(live_set): machine_set.replicas_of(live_set)
+            for live_set in snapshot["machine_sets"]
             if self.plan.pool.autoscale
         }
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
@@ -173,7 +173,7 @@ class Present:
     def _host(self, machine: KubeObject) -> KubeObject | None:
         name = trouble.host_name(machine).rpartition("/")[2]
         return (
-            next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
+            next((host for host in self.seen.get("hosts", ()) if host["metadata"]["name"] == name), None)
             if name
             else None
         )
@@ -221,27 +221,20 @@ class Absent:
         lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
-        held = [one for one in sets if machine_set.held_by(one)]
+        held = [live_set for live_set in sets if machine_set.held_by(live_set)]
         if held and not machines and not nodes:
             return _stuck(held, tuple(lines))
         counts = machine_facts.counted(len(machines)), machine_facts.counted(len(nodes), "node")
-        message = f"not deleted yet: {', '.join(counts)}"
-        remedy = "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain."
-        return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
+        text = text_of("MACH-DELETE-TIMEOUT", left=", ".join(counts))
+        return pending("Deleting", **text._asdict(), details=tuple(lines))
 
 
 def _stuck(held: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
     """Return the verdict on machine sets without Machines that finalizers keep."""
-    names = ", ".join(f"{machine_set.name_of(one)}{machine_set.held_by(one)}" for one in held)
+    names = ", ".join(f"{machine_set.name_of(held_set)}{machine_set.held_by(held_set)}" for held_set in held)
     first = held[0]["metadata"]
-    return pending(
-        "Held",
-        f"all machines are gone, but finalizers keep machine sets: {names}",
-        code="MACH-DELETE-TIMEOUT",
-        remedy=f"Run `oc get machineset {first['name']} -n {first['namespace']} -o yaml`, and see whether "
-        "the controller of its finalizers runs.",
-        details=lines,
-    )
+    text = text_of("MACH-SET-HELD", sets=names, name=first["name"], namespace=first["namespace"])
+    return pending("Held", **text._asdict(), details=lines)
 
 
 @dataclass
@@ -270,7 +263,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> dict[str, t.Any]:
     ]
     names = {machine_facts.node_name(machine) for machine in machines}
     nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
-    live = {machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    live = {machine_set.name_of(live_set): live_set for live_set in snapshot.get("machine_sets", ())}
     ready_nodes = {node_facts.name(node) for node in nodes if node_facts.is_ready(node)}
     ready_in = collections.Counter(
         machine_facts.set_name(one) for one in machines if machine_facts.node_name(one) in ready_nodes

@@ -145,15 +145,12 @@ def check(params: GpuMachinesetParams, name: str) -> None:
     if not pool:
         return
     if lost := [key for key in _OF_A_POOL if params.get(key) != MACHINES.options[key].get("default")]:
-        raise InputError(
-            "POOL-CONFLICT",
-            f"{', '.join(lost)} cannot be combined with pool.",
-            "Set it inside pool.",
-        )
+        raise InputError("POOL-CONFLICT", remedy="Set it inside pool.", path=", ".join(lost), other="pool")
     if pool.get("existing"):
-        message = f"Pool {pool.get('name')} consists of existing nodes, so it has no machine sets."
         raise InputError(
             "POOL-CONFLICT",
-            message,
-            "Remove the pool from this task, or set candidates instead of existing in it.",
+            remedy="Remove the pool from this task, or set candidates instead of existing in it.",
+            path="pool.existing",
+            other="machine sets",
+            also=f": pool {pool.get('name')} consists of existing nodes",
         )

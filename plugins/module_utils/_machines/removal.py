@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, failed
 from .._nodes import drain
@@ -42,12 +43,7 @@ def scaled_meanwhile(snapshot: Snapshot, replicas: t.Mapping[str, int]) -> Readi
     if not wrong:
         return None
     changes = ", ".join(f"machine set {one} from {replicas[one]} to {found[one]}" for one in wrong)
-    return failed(
-        "Scaled",
-        f"the replicas changed during the drain ({changes}), so the drain stopped and no machine was removed",
-        code="MACH-SCALED",
-        remedy="Find out who ran `oc scale`, then run again with the number of nodes that you want.",
-    )
+    return failed("Scaled", **text_of("MACH-SCALED", changes=changes)._asdict())
 
 
 def as_result(machine: KubeObject) -> KubeObject:

@@ -69,18 +69,18 @@ def respect(
         one.name: share.replicas for one in held for share in search.shares if _is_for(share, one, search)
     }
     changed = [one for one in held if wanted.get(one.name, one.replicas) != one.replicas]
-    remarks = _reverted(changed, live, wanted) if on_scaled == TAKE else []
-    if search.prior and search.prior.partition("/")[2] == str(sum(one.replicas for one in held)):
-        return remarks
-    found = {name_of(one): scaled_by(one) for one in live}
-    for one in changed:
-        scaling = found.get(one.name)
+    warnings = _reverted(changed, live, wanted) if on_scaled == TAKE else []
+    if search.prior and search.prior.partition("/")[2] == str(sum(held_set.replicas for held_set in held)):
+        return warnings
+    found = {name_of(live_set): scaled_by(live_set) for live_set in live}
+    for held_set in changed:
+        scaling = found.get(held_set.name)
         if scaling is None:
             continue
-        remarks.append(_remark(search, one, wanted[one.name], scaling, on_scaled))
+        warnings.append(_warning(search, held_set, wanted[held_set.name], scaling, on_scaled))
         if on_scaled == KEEP:
-            _pin(search, one)
-    return remarks
+            _pin(search, held_set)
+    return warnings
 
 
 def _reverted(
@@ -88,9 +88,9 @@ def _reverted(
 ) -> list[str]:
     """Return a warning for each set whose replicas another manager applies too: it applies them again."""
     others = {
-        name_of(one): str(entry["manager"])
-        for one in live
-        for entry in one["metadata"].get("managedFields") or ()
+        name_of(live_set): str(entry["manager"])
+        for live_set in live
+        for entry in live_set["metadata"].get("managedFields") or ()
         if entry.get("operation") == "Apply"
         and entry.get("manager") != MANAGER
         and "f:replicas" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
@@ -103,31 +103,31 @@ def _reverted(
     ]
 
 
-def _is_for(share: Share, one: Held, search: Search) -> bool:
-    return share.zone == one.zone and is_of(one, share.candidate, search.pool)
+def _is_for(share: Share, held_set: Held, search: Search) -> bool:
+    return share.zone == held_set.zone and is_of(held_set, share.candidate, search.pool)
 
 
-def _pin(search: Search, one: Held) -> None:
+def _pin(search: Search, held_set: Held) -> None:
     """Keep the replicas of a set. The search asks no other candidate for machines then."""
-    search.pinned.add(one.name)
+    search.pinned.add(held_set.name)
     search.stays = True
-    if one.zone in search.placement and is_of(one, search.candidate, search.pool):
-        search.placement = {**search.placement, one.zone: one.replicas}
+    if held_set.zone in search.placement and is_of(held_set, search.candidate, search.pool):
+        search.placement = {**search.placement, held_set.zone: held_set.replicas}
     search.kept = [
-        replace(share, replicas=one.replicas) if _is_for(share, one, search) else share
+        replace(share, replicas=held_set.replicas) if _is_for(share, held_set, search) else share
         for share in search.kept
     ]
 
 
-def _remark(search: Search, one: Held, wanted: int, scaling: Scaling, on_scaled: str) -> str:
-    said = (
-        f"Somebody scaled machine set {one.name} to {one.replicas} with {scaling.shown}; "
+def _warning(search: Search, held_set: Held, wanted: int, scaling: Scaling, on_scaled: str) -> str:
+    text = (
+        f"Somebody scaled machine set {held_set.name} to {held_set.replicas} with {scaling.shown}; "
         f"pool {search.pool.name} asks for {wanted} there."
     )
     if on_scaled == TAKE:
-        return f"{said} The task scales it from {one.replicas} to {wanted}."
+        return f"{text} The task scales it from {held_set.replicas} to {wanted}."
     return (
-        f"{said} The task keeps {one.replicas}. To get the pool's number, run `ansible-playbook "
+        f"{text} The task keeps {held_set.replicas}. To get the pool's number, run `ansible-playbook "
         f"playbooks/resize_pool.yml -e @FILE -e gpu_pool={search.pool.name} "
         f"-e gpu_replicas={search.pool.replicas}`, or set gpu_node_pool_on_scaled: take (option on_scaled)."
     )
@@ -138,7 +138,4 @@ def changed_meanwhile(read: KubeObject, live: KubeObject) -> str:
     scaling = scaled_by(live)
     if scaling is None or replicas_of(read) == replicas_of(live):
         return ""
-    return (
-        f"Somebody scaled machine set {name_of(live)} from {replicas_of(read)} to {replicas_of(live)} with "
-        f"{scaling.shown}, while this task worked."
-    )
+    return f"machine set {name_of(live)} from {replicas_of(read)} to {replicas_of(live)} with {scaling.shown}"

@@ -21,10 +21,10 @@ _WINDOWS_DATA: t.Final = "windows-user-data"
 
 
 class Source(t.NamedTuple):
-    """The machine set to copy from. remark: which sets of the zone were not taken, and why; or ""."""
+    """The machine set to copy from. warning: which sets of the zone were not taken, and why; or ""."""
 
     machine_set: KubeObject
-    remark: str
+    warning: str
 
 
 def find(
@@ -42,14 +42,17 @@ def find(
     MachineError.
     """
     sets = sorted(machine_sets, key=machine_set.name_of)
-    here = [one for one in sets if zone_of(platform, one) == zone]
-    if chosen := next((one for one in here if machine_set.name_of(one) in named), None):
+    here = [worker_set for worker_set in sets if zone_of(platform, worker_set) == zone]
+    if chosen := next((worker_set for worker_set in here if machine_set.name_of(worker_set) in named), None):
         return Source(chosen, "")
-    fitting = [one for one in here if not unfit(one)]
+    fitting = [worker_set for worker_set in here if not unfit(worker_set)]
     _check_named(sets, platform, zone, named, zones, fitting)
     if not fitting:
         lines = [f"{machine_set.name_of(one)} {why}" for one in here if (why := unfit(one))]
-        raise _nothing(f"There is no worker machine set {_where(zone)} to copy from.", sets, platform, lines)
+        also = f" Not taken: {'; '.join(lines)}." if lines else ""
+        found, evidence = _workers(sets, platform)
+        where = _where(zone)
+        raise MachineError("MACH-NO-REFERENCE", evidence=evidence, where=where, zones=found, also=also)
     best = next((one for one in fitting if machine_set.arch_of(one) in ("", arch)), fitting[0])
     others = [
         f"{machine_set.name_of(one)} {why}"
@@ -65,18 +68,18 @@ def find(
     )
 
 
-def unfit(one: t.Mapping[str, t.Any]) -> str:
+def unfit(worker_set: t.Mapping[str, t.Any]) -> str:
     """Return why a pool's set cannot be copied from this set, such as `has taints`; "" if it can."""
-    template = one["spec"]["template"]
+    template = worker_set["spec"]["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     given = (template["spec"].get("metadata") or {}).get("labels") or {}
-    annotations = one["metadata"].get("annotations") or {}
-    data = (machine_set.provider_of(one).get("userDataSecret") or {}).get("name")
+    annotations = worker_set["metadata"].get("annotations") or {}
+    data = (machine_set.provider_of(worker_set).get("userDataSecret") or {}).get("name")
     roles = [key.removeprefix(_NODE_ROLE) for key in given if key.startswith(_NODE_ROLE)]
     others = sorted({labels.get(_ROLE, "worker"), *roles} - {"worker"})
     reasons = {
-        "belongs to a pool of this collection": owned(one),
-        "is being deleted": bool(one["metadata"].get("deletionTimestamp")),
+        "belongs to a pool of this collection": owned(worker_set),
+        "is being deleted": bool(worker_set["metadata"].get("deletionTimestamp")),
         "makes Windows machines": labels.get(_OS) == "Windows" or data == _WINDOWS_DATA,
         f"makes machines of the role {', '.join(others)}": bool(others),
         "makes machines with GPUs": ACCELERATOR in given
@@ -99,13 +102,13 @@ def check_arch(source: KubeObject, instance_type: str, arch: str, image: str) ->
         )
 
 
-def zone_of(platform: Platform, one: KubeObject) -> str:
+def zone_of(platform: Platform, worker_set: KubeObject) -> str:
     """Return the zone in which a set makes its machines; "" without zones."""
-    return platform.zone(machine_set.provider_of(one))
+    return platform.zone(machine_set.provider_of(worker_set))
 
 
-def _other_arch(one: KubeObject, arch: str) -> str:
-    has = machine_set.arch_of(one)
+def _other_arch(worker_set: KubeObject, arch: str) -> str:
+    has = machine_set.arch_of(worker_set)
     return f"makes {has} machines" if has not in ("", arch) else ""
 
 
@@ -118,38 +121,29 @@ def _check_named(
     fitting: t.Sequence[KubeObject],
 ) -> None:
     """Raise MachineError if a named set does not exist, or if none of them is in a zone of the pool."""
-    found = {machine_set.name_of(one): zone_of(platform, one) for one in sets}
+    found = {machine_set.name_of(worker_set): zone_of(platform, worker_set) for worker_set in sets}
     if not named or (set(named) <= found.keys() and {found[one] for one in named} & set(zones)):
         return
     name = next((one for one in named if one not in found), next(iter(named)))
     why = f"is {_where(found[name])}" if name in found else "does not exist"
-    trouble = _nothing(
-        f"The source, machine set {name}, {why}; the pool needs one {_where(zone)}.", sets, platform
+    names = ", ".join(map(machine_set.name_of, fitting))
+    others, evidence = _workers(sets, platform)
+    raise MachineError(
+        "MACH-SOURCE",
+        evidence=evidence,
+        name=name,
+        why=why,
+        where=_where(zone),
+        fitting=names or f"there is none, but in {others}",
     )
-    if fitting:
-        names = ", ".join(map(machine_set.name_of, fitting))
-        trouble.remedy = f"Remove source_machine_set, or set it to a machine set of the zone: {names}."
-    raise trouble
 
 
 def _where(zone: str) -> str:
     return f"in zone {zone}" if zone else "without a zone (the candidate has none)"
 
 
-def _nothing(
-    message: str, sets: t.Iterable[KubeObject], platform: Platform, lines: t.Sequence[str] = ()
-) -> MachineError:
-    workers = [one for one in sets if not unfit(one)]
-    zones = sorted({zone_of(platform, one) for one in workers} - {""})
-    why = f" Not taken: {'; '.join(lines)}." if lines else ""
-    return MachineError(
-        "MACH-NO-REFERENCE",
-        message + why,
-        f"Set zones to zones that have a worker machine set: {', '.join(zones)}."
-        if zones
-        else "Make a worker machine set first (it may have 0 replicas).",
-        evidence=[
-            f"worker machine set {machine_set.name_of(one)}: zone {zone_of(platform, one) or 'unknown'}"
-            for one in workers
-        ],
-    )
+def _workers(sets: t.Iterable[KubeObject], platform: Platform) -> tuple[str, list[str]]:
+    """Return the zones that have a worker machine set to copy, and a line for each of these sets."""
+    found = {machine_set.name_of(one): zone_of(platform, one) for one in sets if not unfit(one)}
+    lines = [f"worker machine set {name}: zone {zone or 'unknown'}" for name, zone in found.items()]
+    return ", ".join(sorted({*found.values()} - {""})) or "no zone", lines

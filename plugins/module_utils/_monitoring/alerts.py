@@ -189,7 +189,7 @@ def _of_upkeep(limits: Limits) -> list[Alert]:
 def _of_cluster(limits: Limits) -> list[Alert]:
     """Return the alerts about quotas and runs."""
     by = "max by (namespace, resourcequota, resource)"
-    hard, used = (f'{by} (kube_resourcequota{{type="{one}", {_COUNTED}}})' for one in ("hard", "used"))
+    hard, used = (f'{by} (kube_resourcequota{{type="{bound}", {_COUNTED}}})' for bound in ("hard", "used"))
     return [
         Alert(
             *("GpuQuotaNearlyUsed", "QUOTA-NEARLY-USED", INFO, "30m"),

@@ -27,9 +27,7 @@ def stack(policies: t.Sequence[KubeObject], clusters: t.Sequence[KubeObject]) ->
 def exporting(found: KubeObject | None) -> KubeObject:
     """Return the object of the GPU stack. Raises AcceleratorError if there is none, or no exporter."""
     if found is None:
-        message = "The cluster has no ClusterPolicy and no GPUCluster, so nothing exports metrics of GPUs."
-        remedy = "Run `ansible-playbook playbooks/enable_gpus.yml` first."
-        raise AcceleratorError("MON-NO-STACK", message, remedy)
+        raise AcceleratorError("MON-NO-STACK", lack="The cluster has no ClusterPolicy and no GPUCluster")
     if _exporter(found).get("enabled") is False:
         raise AcceleratorError("MON-NO-EXPORTER", policy=object_name(found))
     return found
@@ -51,16 +49,16 @@ def _exporter(found: KubeObject) -> dict[str, t.Any]:
 
 def scraper(monitors: t.Iterable[KubeObject]) -> KubeObject | None:
     """Return the ServiceMonitor of others that scrapes the exporter, or None."""
-    for one in monitors:
-        wanted = ((one.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
-        if name(one) in EXPORTERS or (wanted.get("app") in EXPORTERS and name(one) != NAME):
-            return one
+    for monitor in monitors:
+        wanted = ((monitor.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
+        if name(monitor) in EXPORTERS or (wanted.get("app") in EXPORTERS and name(monitor) != NAME):
+            return monitor
     return None
 
 
 def honours_labels(monitor: KubeObject) -> bool:
     """Return whether the pod of a metric is in the label pod, not in exported_pod."""
-    return any(one.get("honorLabels") for one in (monitor.get("spec") or {}).get("endpoints") or [])
+    return any(endpoint.get("honorLabels") for endpoint in (monitor.get("spec") or {}).get("endpoints") or [])
 
 
 def has_user_workload(config: KubeObject | None) -> bool:
@@ -72,17 +70,12 @@ def has_user_workload(config: KubeObject | None) -> bool:
 def refuse_namespace(namespace: KubeObject, prometheus: str, adopt: str, config: KubeObject | None) -> None:
     """Raise AcceleratorError if the chosen Prometheus would not scrape the namespace."""
     label = (namespace["metadata"].get("labels") or {}).get(MONITORED)
-    where = f"namespace {name(namespace)} has the label {MONITORED}={label}"
     if prometheus == PLATFORM and label not in (None, "true") and adopt != "take":
-        message = f"The platform's Prometheus would not scrape the exporter: {where}. Nothing was changed."
-        remedy = f"Run `oc label namespace {name(namespace)} {MONITORED}-`, or {_TAKE}."
-        raise AcceleratorError("MON-PROMETHEUS", message, remedy)
+        raise AcceleratorError("MON-PROMETHEUS", namespace=name(namespace), label=MONITORED, value=label)
     if prometheus != USER_WORKLOAD:
         return
     if label == "true" and not is_marked(namespace):
-        message = f"The Prometheus of user workload passes over the exporter: {where}. Nothing was changed."
-        remedy = "Set gpu_monitoring_prometheus: platform (module option prometheus)."
-        raise AcceleratorError("MON-PROMETHEUS", message, remedy)
+        raise AcceleratorError("MON-PASSED-OVER", namespace=name(namespace), label=MONITORED)
     if not has_user_workload(config):
         raise AcceleratorError("MON-USER-WORKLOAD")
 

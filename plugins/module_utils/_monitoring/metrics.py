@@ -93,9 +93,9 @@ def with_node(expression: str, label: str = "Hostname") -> str:
     The exporter names the node Hostname, and from release 4.8.3 on (GPU operator 26.7.0) hostname. During an
     upgrade a cluster has both.
     """
-    for one in ("Hostname", "hostname"):
-        if one != label:
-            expression = f'label_replace({expression}, "{label}", "$1", "{one}", "(.+)")'
+    for label_name in ("Hostname", "hostname"):
+        if label_name != label:
+            expression = f'label_replace({expression}, "{label}", "$1", "{label_name}", "(.+)")'
     return expression
 
 

@@ -48,12 +48,12 @@ def read(params: GpuMonitoringParams) -> list[Alert]:
     """Return the alerts that the task asks for. Raises InputError with the path of what is wrong."""
     metrics.check(params["metrics"])
     found = alerts(_limits(params["limits"] or {}))
-    known = [one.name for one in found]
+    known = [alert.name for alert in found]
     for index, name in enumerate(params["without"]):
         if name not in known:
             near = difflib.get_close_matches(name, known, 3) or known
             raise InputError("MON-ALERT", index=index, name=repr(name), known=" or ".join(near))
-    return [one for one in found if one.name not in params["without"]]
+    return [alert for alert in found if alert.name not in params["without"]]
 
 
 def _limits(given: t.Mapping[str, t.Any]) -> Limits:
@@ -62,11 +62,9 @@ def _limits(given: t.Mapping[str, t.Any]) -> Limits:
         least, most = _RANGES.get(name, (0, 0))
         if name in _RANGES:
             if not least <= value <= most:
-                message = f"limits.{name} is {value}."
-                remedy = f"Set gpu_monitoring_limits: {{{name}: NUMBER}}, from {least} to {most}."
-                raise InputError("MON-LIMIT", message, remedy)
+                wanted = f"a number from {least} to {most}"
+                raise InputError("MON-LIMIT", name=name, value=value, wanted=wanted, example=most)
         elif not _DURATION.fullmatch(value):
-            message = f"limits.{name} is {value!r}, which is no duration of Prometheus."
-            remedy = f"Set gpu_monitoring_limits: {{{name}: 30m}}, with minutes (m), hours (h) or days (d)."
-            raise InputError("MON-LIMIT", message, remedy)
+            wanted = "a duration of Prometheus in minutes (m), hours (h) or days (d)"
+            raise InputError("MON-LIMIT", name=name, value=repr(value), wanted=wanted, example="30m")
     return Limits(**chosen)

@@ -31,10 +31,6 @@ _CONNECT, _READ = 10.0, 130.0  # the querier gives up after 120 seconds
 PATIENT: t.Final = (1.0, 3.0, 9.0)
 _AGAIN: t.Final = frozenset((429, 500, 502, 503, 504))
 _URL: t.Final = re.compile(r"https?://[\w.\-\[\]:]+(/[\w./\-]*)?")
-FORWARD: t.Final = (
-    "Run `oc port-forward -n openshift-monitoring pod/prometheus-k8s-0 9090` in another terminal, and set "
-    "gpu_monitoring_url: http://127.0.0.1:9090 (module option url)."
-)
 
 Data = dict[str, t.Any]
 
@@ -69,13 +65,13 @@ class Querier:
     def instant(self, expression: str, moment: float | None = None) -> list[Series]:
         """Return the series of an expression at a moment (seconds since 1970), or now."""
         given = {"query": expression, **({} if moment is None else {"time": f"{moment:.0f}"})}
-        return [Series(one["metric"], [_pair(one["value"])]) for one in self._ask("query", given)]
+        return [Series(series["metric"], [_pair(series["value"])]) for series in self._ask("query", given)]
 
     def over(self, expression: str, start: float, end: float, step: float) -> list[Series]:
         """Return the series of an expression from start to end (seconds since 1970), each step seconds."""
         given = {"query": expression, "start": f"{start:.0f}", "end": f"{end:.0f}", "step": f"{step:.0f}"}
         found = self._ask("query_range", given)
-        return [Series(one["metric"], [_pair(value) for value in one["values"]]) for one in found]
+        return [Series(series["metric"], [_pair(value) for value in series["values"]]) for series in found]
 
     def _ask(self, path: str, given: t.Mapping[str, str]) -> list[Data]:
         answer = self._answered(f"/api/v1/{path}?{urlencode(given)}")
@@ -83,10 +79,10 @@ class Querier:
         if answer.status in (401, 403):
             raise self._forbidden(answer.status)
         if body.get("status") == "error" or (answer.status == 200 and body.get("status") != "success"):
-            said = body.get("error") or f"HTTP {answer.status}, {answer.kind or 'no content type'}"
-            raise _refused(self.host, str(said), given["query"])
+            answer_text = body.get("error") or f"HTTP {answer.status}, {answer.kind or 'no content type'}"
+            raise _refused(self.host, str(answer_text), given["query"])
         if answer.status != 200:
-            raise _silent(self.host, f"HTTP {answer.status}")
+            raise AcceleratorError("MON-API", host=self.host, problem=f"HTTP {answer.status}")
         for text in body.get("warnings") or ():
             self._api.warn(f"The monitoring API may not have asked every Prometheus: {text}")
         return list(body["data"]["result"])
@@ -112,7 +108,7 @@ class Querier:
             if pause is None or self._api.deadline.passed:
                 break
             self._api.deadline.sleep(pause)
-        raise _silent(self.host, problem)
+        raise AcceleratorError("MON-API", host=self.host, problem=problem)
 
     def _once(self, target: str) -> Answer:
         seconds = max(1.0, min(_READ, self._api.deadline.remaining()))
@@ -124,8 +120,8 @@ class Querier:
         return kube_answer.read(raw, lambda: until - self._api.clock())
 
     def _forbidden(self, status: int) -> AcceleratorError:
-        said = "does not accept the token" if status == 401 else "does not let the identity read metrics"
-        return AcceleratorError("MON-API-FORBIDDEN", host=self.host, refusal=f"{said} (HTTP {status})")
+        refusal = "does not accept the token" if status == 401 else "does not let the identity read metrics"
+        return AcceleratorError("MON-API-FORBIDDEN", host=self.host, refusal=f"{refusal} (HTTP {status})")
 
 
 def opened(api: Api, url: str | None, pauses: t.Sequence[float] = PATIENT) -> Querier:
@@ -165,8 +161,8 @@ def _address(api: Api) -> str:
         raise
     address = str(((found or {}).get("data") or {}).get(_ADDRESS) or "")
     if not address:
-        message = f"ConfigMap {CONSOLE}/{_SHARED} does not say where the monitoring API is ({_ADDRESS})."
-        raise AcceleratorError("MON-API", message, FORWARD)
+        why = f"ConfigMap {CONSOLE}/{_SHARED} does not say where it is ({_ADDRESS})"
+        raise AcceleratorError("MON-API", host="of the cluster", problem=why)
     return address
 
 
@@ -189,22 +185,12 @@ def _is_final(answer: Answer) -> bool:
     return kind in ("bad_data", "execution", "timeout", "canceled")
 
 
-def _silent(host: str, problem: str) -> AcceleratorError:
-    message = f"The monitoring API {host} does not answer: {problem}."
-    return AcceleratorError("MON-API", message, FORWARD)
-
-
 def _untrusted(host: str, problem: object) -> AcceleratorError:
-    return AcceleratorError(
-        "MON-API",
-        f"The certificate of the monitoring API {host} cannot be trusted: {problem}.",
-        "Add the CA of the ingress to the file ca_cert "
-        "(oc get configmap default-ingress-cert -n openshift-config-managed).",
-    )
+    return AcceleratorError("API-TLS-INGRESS", server=f"the monitoring API {host}", answer=problem)
 
 
-def _refused(host: str, said: str, expression: str) -> AcceleratorError:
-    return AcceleratorError("MON-QUERY", evidence=[expression], host=host, answer=said)
+def _refused(host: str, answer: str, expression: str) -> AcceleratorError:
+    return AcceleratorError("MON-QUERY", evidence=[expression], host=host, answer=answer)
 
 
 def connection_to(host: str, here: Connection, authorities: str) -> Connection:
@@ -217,7 +203,7 @@ def connection_to(host: str, here: Connection, authorities: str) -> Connection:
     def token() -> list[tuple[str, str]]:
         return [(name, value) for name, value in here.headers() if name.lower() == "authorization"]
 
-    made = replace(here, host=host, headers=token, tokens=list, ends=None, nobody="")
+    made = replace(here, host=host, headers=token, tokens=list, expiry=None, nobody="")
     if not hasattr(here.pool, "connection_pool_kw"):  # no PoolManager: it cares for certificates itself
         return made
     return replace(made, pool=_pool_beside(here.pool, authorities, made.is_near))

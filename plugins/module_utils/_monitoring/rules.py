@@ -24,7 +24,7 @@ ACTIVE_OF: t.Final = "DCGM_FI_PROF_GR_ENGINE_ACTIVE or DCGM_FI_DEV_GPU_UTIL / 10
 
 def recorded() -> list[Rule]:
     """Return the rules that record metrics of each GPU."""
-    parts = " + ".join(f"DCGM_FI_DEV_FB_{one}" for one in ("USED", "FREE", "RESERVED"))
+    parts = " + ".join(f"DCGM_FI_DEV_FB_{part}" for part in ("USED", "FREE", "RESERVED"))
     return [
         {"record": USED, "expr": metrics.with_node(f"DCGM_FI_DEV_FB_USED * {_MIB}")},
         {"record": TOTAL, "expr": metrics.with_node(f"({parts}) * {_MIB}")},
@@ -53,7 +53,7 @@ def _matchers(pool: Pool) -> str:
 
 def groups(alerts: t.Sequence[Alert], pools: t.Sequence[Pool]) -> list[dict[str, t.Any]]:
     """Return the groups of the PrometheusRule."""
-    found = {"gpus": recorded(), "pools": expected(pools), "alerts": [one.rule() for one in alerts]}
+    found = {"gpus": recorded(), "pools": expected(pools), "alerts": [alert.rule() for alert in alerts]}
     return [
         {"name": f"accelerators-openshift.{key}", "rules": rules} for key, rules in found.items() if rules
     ]

@@ -23,7 +23,7 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     if params["url"]:
         check_url(params["url"])
     is_platform = params["prometheus"] == options.PLATFORM
-    alerts = [one for one in options.read(params) if is_platform or not one.reads_cluster]
+    alerts = [alert for alert in options.read(params) if is_platform or not alert.reads_cluster]
     space, found = _namespace(api, params), judge.exporting(_stack(api))
     other = judge.scraper(api.list(_MONITOR, params["namespace"]))
     csv = metrics.as_csv(params["metrics"])
@@ -43,7 +43,7 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
             "stack": judge.object_name(found),
             "scraped_by": name(other) if other else manifest.NAME,
             "scraped": scraped,
-            "alerts": [one.name for one in alerts],
+            "alerts": [alert.name for alert in alerts],
             "metrics": len(csv.splitlines()) - 1,
             "kept": kept,
         }
@@ -65,11 +65,11 @@ def _apply(
     wanted = [manifest.metric_list(space, csv), manifest.rule(space, groups)]
     wanted += [] if other else [manifest.service_monitor(space)]
     wanted += [manifest.console_dashboard()] if params["dashboard"] else []
-    lives = [_live(api, one) for one in wanted]
-    for one, live in zip(wanted, lives, strict=True):
-        judge.refuse_foreign(live, one, params["adopt"])
-    for one, live in zip(wanted, lives, strict=True):
-        api.apply(one, force_conflicts=is_taken, live=live)
+    lives = [_live(api, obj) for obj in wanted]
+    for obj, live in zip(wanted, lives, strict=True):
+        judge.refuse_foreign(live, obj, params["adopt"])
+    for obj, live in zip(wanted, lives, strict=True):
+        api.apply(obj, force_conflicts=is_taken, live=live)
     if other:
         api.delete(_MONITOR, manifest.NAME, space)
     if not params["dashboard"]:
@@ -109,12 +109,7 @@ def _namespace(api: Api, params: GpuMonitoringParams) -> KubeObject:
     """Return the namespace of the exporter. Raises AcceleratorError if Prometheus would not scrape it."""
     found = api.get(_NAMESPACE, params["namespace"])
     if found is None:
-        message = f"Namespace {params['namespace']} does not exist, so nothing exports metrics of GPUs."
-        remedy = (
-            "Run `ansible-playbook playbooks/enable_gpus.yml` first, or set gpu_operator_namespace (module "
-            "option namespace)."
-        )
-        raise AcceleratorError("MON-NO-STACK", message, remedy)
+        raise AcceleratorError("MON-NO-STACK", lack=f"Namespace {params['namespace']} does not exist")
     config = None
     if params["prometheus"] == options.USER_WORKLOAD:
         try:

@@ -33,15 +33,15 @@ def not_asked(reason: str) -> dict[str, t.Any]:
 
 def judged(targets: t.Iterable[Labelled], data: t.Iterable[Labelled]) -> dict[str, t.Any]:
     """Return how many exporters Prometheus reaches, and the pods of those that fail or have no data."""
-    full, listed = {one.labels.get("instance") for one in data}, list(targets)
-    down = [one for one in listed if one.last != 1]
-    empty = [one for one in listed if one.last == 1 and one.labels.get("instance") not in full]
+    full, listed = {target.labels.get("instance") for target in data}, list(targets)
+    down = [target for target in listed if target.last != 1]
+    empty = [target for target in listed if target.last == 1 and target.labels.get("instance") not in full]
     return {
         "asked": True,
         "targets": len(listed),
         "up": len(listed) - len(down),
-        "down": sorted(one.labels.get("pod", "") for one in down),
-        "without_data": sorted(one.labels.get("pod", "") for one in empty),
+        "down": sorted(target.labels.get("pod", "") for target in down),
+        "without_data": sorted(target.labels.get("pod", "") for target in empty),
     }
 
 

@@ -22,7 +22,7 @@ def claim_spec(count: int, of: str = GPU_CLASS, selectors: t.Iterable[str] = ())
     of: name of the DeviceClass. selectors: CEL expressions that a device has to fulfil.
     """
     exactly: KubeObject = {"deviceClassName": of, "allocationMode": "ExactCount", "count": count}
-    if expressions := [{"cel": {"expression": one}} for one in selectors]:
+    if expressions := [{"cel": {"expression": selector}} for selector in selectors]:
         exactly["selectors"] = expressions
     return {"devices": {"requests": [{"name": CLAIM_NAME, "exactly": exactly}]}}
 

@@ -50,7 +50,7 @@ def patch(what: str, run_id: str) -> KubeObject:
 def since(node: Node) -> str:
     """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
     return next(
-        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
+        (str(taint.get("timeAdded") or "") for taint in taints(node) if taint.get("key") == UNSCHEDULABLE), ""
     )
 
 
@@ -60,7 +60,7 @@ def shown(node: Node) -> str:
     if not run(node):
         return f"cordoned{time}"
     goes_on = _GOES_ON.get(purpose(node), "").format(node=name(node))
-    told = f"cordoned{time} by the run of {runs.shown(run(node))}"
+    text = f"cordoned{time} by the run of {runs.shown(run(node))}"
     if not goes_on:
-        return told
-    return f"{told}; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on"
+        return text
+    return f"{text}; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on"

@@ -22,8 +22,8 @@ class Offer(t.NamedTuple):
 def offer(node: str, slices: t.Iterable[KubeObject], driver: str = GPU_DRIVER) -> Offer:
     """Return the devices that the driver's slices offer on the node, sorted by name."""
     pools: dict[str, list[KubeObject]] = {}
-    for one in slices:
-        spec = one["spec"]
+    for resource_slice in slices:
+        spec = resource_slice["spec"]
         if spec.get("driver") == driver and spec.get("nodeName") == node:
             pools.setdefault(spec["pool"]["name"], []).append(spec)
     devices, complete = list[KubeObject](), True

@@ -15,25 +15,11 @@ from .drain import busy, controller, is_terminating, keeps_data, leaving, name, 
 from .taints import UNSCHEDULABLE, tolerates
 
 SHOWN: t.Final = 20
-_WAIT: t.Final = (
-    "Wait until they have ended, or set gpu_on_busy: drain (module option on_busy; the task evicts them) "
-    "or gpu_on_busy: wait (the task waits for their end)."
-)
-_DATA: t.Final = (
-    "Save the data, then set gpu_delete_emptydir: true (module option delete_emptydir): the pods end, and "
-    "what is in these volumes is lost."
-)
-_NOBODY: t.Final = (
-    "No controller would recreate them on another node: delete them, or set gpu_evict_unmanaged: true "
-    "(module option force). Both end them for good."
-)
-
 # The beginning of each snapshot key that holds Nodes; the other keys hold pods, or what the caller watches.
 NODES: t.Final = "node/"
 NEW_WORK: t.Final = "NODE-NEW-WORK"
 # Seconds between two evictions of a pod that the API server refused; kubectl uses the same.
 _AGAIN: t.Final = 5.0
-_AGAIN_RUN: t.Final = "run again: the next run resumes the drain."
 # The API server's own words about a PodDisruptionBudget; other refusals come from webhooks.
 _BUDGET: t.Final = "disruption budget"
 
@@ -69,7 +55,7 @@ class Emptied:
         """Return the pods that the drain still waits for."""
         return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
 
-    def remarks(self, snapshot: Snapshot) -> list[str]:
+    def warnings(self, snapshot: Snapshot) -> list[str]:
         """Return a warning about pods that came to the nodes despite the cordon, or nothing."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
         if not back:
@@ -121,60 +107,40 @@ class Emptied:
         if any(self._why(pod) for pod in left):
             return self._kept(left, lines)
         if all(self._is_back(pod) for pod in left):
-            remedy = f"Remove that toleration from the pods' controller, or scale it down, then {_AGAIN_RUN}"
-            return pending(
-                "Back",
-                f"pods with GPUs: {'; '.join(map(_came_back, left[:SHOWN]))}",
-                code="NODE-RETURNS",
-                remedy=remedy,
-                details=lines,
-            )
-        remedy = f"Check their finalizers and terminationGracePeriodSeconds, then {_AGAIN_RUN}"
-        if self.rules.on_busy != "drain" and busy(left):
-            remedy = (
-                f"End those with GPUs, or set gpu_on_busy: drain (module option on_busy), then {_AGAIN_RUN}"
-            )
-        return pending(
-            "Leaving",
-            f"the drain waits for {number_of(len(left), 'pod')}: {self._listed(left)}",
-            code="NODE-DRAIN",
-            remedy=remedy,
-            details=lines,
+            text = text_of("NODE-RETURNS", pods="; ".join(map(_came_back, left[:SHOWN])))
+            return pending("Back", **text._asdict(), details=lines)
+        keeps_work = self.rules.on_busy != "drain" and busy(left)
+        text = text_of(
+            "NODE-DRAIN",
+            pods=f"{number_of(len(left), 'pod')}: {self._listed(left)}",
+            name=left[0]["metadata"]["name"],
+            namespace=left[0]["metadata"]["namespace"],
+            also="End those with GPUs, or set gpu_on_busy: drain (module option on_busy), which ends them. "
+            if keeps_work
+            else "",
         )
+        return pending("Leaving", **text._asdict(), details=lines)
 
     def _kept(self, left: t.Sequence[KubeObject], lines: tuple[str, ...]) -> Readiness:
         """Return the verdict on pods whose eviction is refused: by budgets, else by a webhook."""
         refused = [pod for pod in left if self._why(pod)]
         kept = [pod for pod in refused if _BUDGET in self._why(pod).lower()]
         others = [pod for pod in refused if pod not in kept]
-        said = [f"disruption budgets keep {self._listed(kept)}"] if kept else []
-        said += [f"the evictions of these pods are refused: {self._listed(others)}"] if others else []
         if kept:
-            remedy = (
-                "`oc get pdb -A`: run more pods of that application on other nodes, or raise the budget, "
-                f"then {_AGAIN_RUN}"
-            )
+            also = f"; other evictions are refused: {self._listed(others)}" if others else ""
+            text = text_of("NODE-PDB", pods=self._listed(kept), also=also)
         else:
-            first = others[0]["metadata"]
-            remedy = (
-                f"Run `oc describe pod {first['name']} -n {first['namespace']}`, move or stop what the text "
-                f"in brackets names (a virtual machine: `virtctl stop NAME`), then {_AGAIN_RUN}"
-            )
-        return pending(
-            "Kept",
-            "; ".join(said),
-            code="NODE-PDB" if kept else "NODE-EVICTION",
-            remedy=remedy,
-            details=lines,
-        )
+            name, namespace = (others[0]["metadata"][key] for key in ("name", "namespace"))
+            text = text_of("NODE-EVICTION", pods=self._listed(others), name=name, namespace=namespace)
+        return pending("Kept", **text._asdict(), details=lines)
 
     def _uncordoned(self, snapshot: Snapshot) -> Readiness | None:
         """Return a failure if a node is schedulable again, so that new pods come while the old ones leave."""
         nodes = [one for key, found in snapshot.items() if key.startswith(NODES) for one in found]
         gone = sorted(
-            node_facts.name(one)
-            for one in nodes
-            if node_facts.name(one) in self.nodes and not node_facts.is_cordoned(one)
+            node_facts.name(node)
+            for node in nodes
+            if node_facts.name(node) in self.nodes and not node_facts.is_cordoned(node)
         )
         if not gone:
             return None
@@ -251,34 +217,30 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
     # Pods that end by themselves are not evicted.
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [
-        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "with GPUs", _WAIT),
+        ("NODE-BUSY", working if rules.on_busy == "fail" else [], "with GPUs"),
         (
             "NODE-EMPTYDIR",
             [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [],
             "with data in an emptyDir",
-            _DATA,
         ),
         (
             "NODE-UNMANAGED",
             [pod for pod in evicted if controller(pod) is None] if not rules.force else [],
             "without a controller",
-            _NOBODY,
         ),
     ]
-    wrong = [one for one in found if one[1]]
+    wrong = [refused for refused in found if refused[1]]
     if not wrong:
         return None
-    code, those, what, remedy = wrong[0]
+    code, those, what = wrong[0]
     nodes = sorted({node_of(pod) for pod in those})
     shown = ", ".join(map(name, those[:SHOWN]))
     message = (
         f"{why}, but the task may not evict {number_of(len(those), 'pod')} {what} on {', '.join(nodes)}: "
         f"{shown}. Nothing was changed."
     )
-    evidence = [
-        f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
-    ]
-    return AcceleratorError(code, message, remedy, evidence)
+    evidence = [f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what in wrong for pod in those]
+    return AcceleratorError(code, message, text_of(code).remedy, evidence)
 
 
 def tolerates_cordon(pod: dict[str, t.Any]) -> str:

@@ -99,8 +99,8 @@ def _empty(
             text = evict(api, pod)
             judge.refused[pod["metadata"]["uid"]] = (text, api.clock())
         if not left or api.check_mode or not api.wait_wanted:
-            for remark in judge.remarks(snapshot):
-                api.warn(remark)
+            for warning in judge.warnings(snapshot):
+                api.warn(warning)
             return
 
 

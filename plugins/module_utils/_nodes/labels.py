@@ -31,7 +31,7 @@ def text(value: t.Any) -> str | None:
 
 def common_selector(selectors: t.Sequence[t.Mapping[str, t.Any]]) -> str | None:
     """Return a label selector that finds at least all nodes of these selectors; None means every node."""
-    given = [{key: value for key, value in one.items() if value is not None} for one in selectors]
+    given = [{key: value for key, value in selector.items() if value is not None} for selector in selectors]
     shared = set.intersection(*(set(one) for one in given)) if given else set()
     return (
         ",".join(

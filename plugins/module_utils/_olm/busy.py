@@ -63,7 +63,7 @@ def about_drivers(
     if running is None or not name:
         return []
     changes = csv_changes(running, following) if following else ()
-    return questions(objects, _title(plan, running, name), changes)
+    return questions(objects, _upgrade(plan, running, name), changes)
 
 
 def questions(objects: t.Iterable[KubeObject], event: str, changes: t.Sequence[str]) -> list[Question]:
@@ -73,16 +73,16 @@ def questions(objects: t.Iterable[KubeObject], event: str, changes: t.Sequence[s
     change in the drivers' templates; empty if nothing is known.
     """
     found = []
-    for one in objects:
-        is_own = "driverType" in (one.get("spec") or {})
-        if not is_own and (_is_delegated(one) or not driver.replaces(one)):
+    for obj in objects:
+        is_own = "driverType" in (obj.get("spec") or {})
+        if not is_own and (_is_delegated(obj) or not driver.replaces(obj)):
             continue
-        if is_own and not driver.replaces_own(one):
+        if is_own and not driver.replaces_own(obj):
             continue
-        images = reaching(changes, one)
+        images = reaching(changes, obj)
         why = f"{event}: {', '.join(images) or _UNKNOWN}"
-        selector = (one["spec"].get("nodeSelector") or {}) if is_own else {}
-        rules = driver.upgrade_policy(one)
+        selector = (obj["spec"].get("nodeSelector") or {}) if is_own else {}
+        rules = driver.upgrade_policy(obj)
         found.append(
             Question(why, driver.UPGRADE, driver.DRIVEN, selector, is_certain=bool(images), rules=rules)
         )
@@ -134,18 +134,18 @@ def about_nics(
     policies: t.Iterable[KubeObject], plan: KubeObject, running: KubeObject, name: str
 ) -> list[Question]:
     """Return what to find out before the network operator's plan is approved: it may change its templates."""
-    if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
+    if not any((policy.get("spec") or {}).get("ofedDriver") for policy in policies):
         return []
-    why = f"{_title(plan, running, name)}: {_UNKNOWN}"
+    why = f"{_upgrade(plan, running, name)}: {_UNKNOWN}"
     return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
 
 
-def _title(plan: KubeObject, running: KubeObject, name: str) -> str:
+def _upgrade(plan: KubeObject, running: KubeObject, name: str) -> str:
     return f"InstallPlan {plan['metadata']['name']} replaces {running['metadata']['name']} by {name}"
 
 
 def _name(plan: KubeObject, package: str) -> str:
-    return next((one for one in plans.names(plan) if one.startswith(f"{package}.")), "")
+    return next((name for name in plans.names(plan) if name.startswith(f"{package}.")), "")
 
 
 def _is_delegated(policy: KubeObject) -> bool:
@@ -177,7 +177,7 @@ def csv_changes(running: KubeObject | None, following: KubeObject | None) -> tup
     """
     before, after = env(running), env(following)
     names = [name for name in _IMAGES if before.get(name, "") != after.get(name, "")]
-    examples = [{"spec": _example(one)} for one in (running, following)]
+    examples = [{"spec": _example(csv)} for csv in (running, following)]
     return (*names, *(f"alm-examples {path}" for path in driver.template_changes(examples[0], examples[1])))
 
 
@@ -192,7 +192,7 @@ def reaching(changes: t.Iterable[str], policy: KubeObject) -> list[str]:
     spec = policy.get("spec") or {}
     own = spec if "driverType" in spec else spec.get("driver") or {}
     found = []
-    for name in (one for one in changes if one in _IMAGES):
+    for name in (image for image in changes if image in _IMAGES):
         *_driver, last = _IMAGES[name]
         part = own if last == "driver" else (spec.get(last) or own.get(last) or {})
         is_used = name not in _SIDECARS or bool(part.get("enabled"))
@@ -218,5 +218,5 @@ def _example(csv: KubeObject | None) -> dict[str, t.Any]:
         entries = json.loads(text)
     except ValueError:
         return {}
-    found = (one for one in entries if isinstance(one, dict) and one.get("kind") == "ClusterPolicy")
-    return next((one.get("spec") or {} for one in found), {})
+    found = (entry for entry in entries if isinstance(entry, dict) and entry.get("kind") == "ClusterPolicy")
+    return next((policy.get("spec") or {} for policy in found), {})

@@ -12,7 +12,7 @@ from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from . import version_range
 from .plans import USABLE
-from .settings import assignment, variable
+from .settings import another_catalogue, assignment, variable
 
 # The catalogues of every OpenShift cluster, unless OperatorHub disables them.
 DEFAULT_SOURCES: t.Final = (
@@ -21,7 +21,8 @@ DEFAULT_SOURCES: t.Final = (
     "redhat-marketplace",
     "redhat-operators",
 )
-CATALOG_REMEDY: t.Final = "Run `oc -n openshift-marketplace get catalogsource,pods`."
+# The end of a message about a release that is older than the installed one.
+NO_DOWNGRADE: t.Final = ", which is older; OLM does not downgrade"
 
 
 class AwayError(AcceleratorError):
@@ -30,31 +31,39 @@ class AwayError(AcceleratorError):
 
 def choose(manifests: t.Sequence[KubeObject], name: str, source: str | None) -> KubeObject | None:
     """Return the package of this name, from the catalogue `source` if that is set, or None."""
-    found = [one for one in manifests if package_name(one) == name and source in (None, catalog(one)[0])]
+    found = [
+        offer for offer in manifests if package_name(offer) == name and source in (None, catalog(offer)[0])
+    ]
     return found[0] if found else None
 
 
 def sources(manifests: t.Iterable[KubeObject], name: str) -> list[str]:
     """Return the names of the catalogues that have the package, sorted."""
-    return sorted({catalog(one)[0] for one in manifests if package_name(one) == name})
+    return sorted({catalog(offer)[0] for offer in manifests if package_name(offer) == name})
 
 
 def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[KubeObject]) -> None:
     """Raise OLM-SOURCES if several catalogues have the package: their builds can differ."""
     if len(found) > 1:
         priorities = {
-            one["metadata"]["name"]: (one.get("spec") or {}).get("priority") or 0 for one in catalogs
+            catalog["metadata"]["name"]: (catalog.get("spec") or {}).get("priority") or 0
+            for catalog in catalogs
         }
-        evidence = [f"CatalogSource {one}: priority {priorities.get(one, 0)}" for one in found]
-        message = f"Package {name} comes from {len(found)} catalogues: {', '.join(found)}."
-        remedy = f"Set {variable(name, 'source')} to one of {', '.join(found)}."
-        raise AcceleratorError("OLM-SOURCES", message, remedy, evidence)
+        evidence = [f"CatalogSource {source}: priority {priorities.get(source, 0)}" for source in found]
+        raise AcceleratorError(
+            "OLM-SOURCES",
+            package=name,
+            number=len(found),
+            catalogues=", ".join(found),
+            setting=variable(name, "source"),
+            evidence=evidence,
+        )
 
 
 def disabled(hub: KubeObject | None, source: str) -> str:
     """Return how OperatorHub disables a default catalogue; empty if it does not."""
     spec = (hub or {}).get("spec") or {}
-    entry = next((one for one in spec.get("sources") or [] if one.get("name") == source), None)
+    entry = next((item for item in spec.get("sources") or [] if item.get("name") == source), None)
     if entry is not None:
         return f"sources has {source} with disabled: true" if entry.get("disabled") else ""
     return (
@@ -72,63 +81,62 @@ def missing(
     hub: KubeObject | None = None,
 ) -> AcceleratorError:
     """Return why the package is not found: its catalogue is disabled, missing or not READY, or lacks it."""
-    states = {one["metadata"]["name"]: catalog_state(one) for one in catalogs}
+    states = {catalog["metadata"]["name"]: catalog_state(catalog) for catalog in catalogs}
     wanted = {source: states.get(source)} if source else states
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
     if source and source not in states:
-        remedy = _with_source(name, sources(offered, name), sorted(states))
-        return _no_source(source, sorted(states), disabled(hub, source), remedy, evidence)
+        why = _no_source(source, sorted(states), disabled(hub, source))
+        catalogue = _with_source(name, sources(offered, name), sorted(states))
+        return AcceleratorError("OLM-CATALOG", package=name, why=why, catalogue=catalogue, evidence=evidence)
     if unwell or not states:
-        which = (
-            ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key)
-            or "no CatalogSource exists"
+        which = ", ".join(
+            f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key
         )
-        message = f"Package {name} is not served, and not every catalogue is READY: {which}."
+        why = f"not every catalogue is READY: {which}" if which else "no CatalogSource exists"
         make = AwayError if unwell and states else AcceleratorError
-        return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence)
-    hint = _hint(name, {package_name(one) for one in offered if source in (None, catalog(one)[0])})
-    off = [one for one in DEFAULT_SOURCES if source is None and one not in states and disabled(hub, one)]
-    evidence += [f"CatalogSource {one}: disabled in OperatorHub cluster" for one in off]
-    message = (
-        f"Package {name} is in none of the catalogues {', '.join(sorted(key for key in wanted if key))}."
+        return make(
+            "OLM-CATALOG", package=name, why=why, catalogue=another_catalogue(name), evidence=evidence
+        )
+    hint = _hint(name, {package_name(offer) for offer in offered if source in (None, catalog(offer)[0])})
+    off = [
+        default
+        for default in DEFAULT_SOURCES
+        if source is None and default not in states and disabled(hub, default)
+    ]
+    evidence += [f"CatalogSource {default}: disabled in OperatorHub cluster" for default in off]
+    if others := [other for other in sources(offered, name) if other != source]:
+        hint = f"Set {_with_source(name, others, sorted(states))}."
+    return AcceleratorError(
+        "OLM-NO-PACKAGE",
+        package=name,
+        catalogues=", ".join(sorted(key for key in wanted if key)),
+        hint=hint,
+        evidence=evidence,
     )
-    remedy = (
-        f"{hint} A mirrored catalogue must contain the package: "
-        "oc get packagemanifests -n openshift-marketplace."
-    )
-    if others := [one for one in sources(offered, name) if one != source]:
-        remedy = _with_source(name, others, sorted(states))
-    return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
 
 
 def _with_source(name: str, having: t.Sequence[str], existing: t.Sequence[str]) -> str:
-    """Return which catalogue to name. having: those with the package; existing: all of the cluster."""
+    """Return how to set another catalogue. having: those with the package; existing: all of the cluster."""
     if len(having) == 1:
-        return f"Set {assignment(name, 'source', having[0])}, which has package {name}."
+        return f"{assignment(name, 'source', having[0])}, which has package {name}"
     if having:
-        return f"Set {variable(name, 'source')} to one of {', '.join(having)}, which have package {name}."
-    which = f" {' or '.join(existing)}" if existing else ""
-    return f"Mirror package {name} into a catalogue{which}, and set {variable(name, 'source')} to it."
+        return f"{variable(name, 'source')} to one of {', '.join(having)}, which have package {name}"
+    which = f" ({' or '.join(existing)})" if existing else ""
+    return f"{variable(name, 'source')} to a catalogue into which you mirror package {name}{which}"
 
 
-def _no_source(
-    source: str, existing: list[str], why: str, remedy: str, evidence: list[str]
-) -> AcceleratorError:
-    """Return the failure of a catalogue that does not exist. why: how OperatorHub disables it, or empty."""
-    if why:
-        message = (
-            f"CatalogSource {source} is one of OpenShift's own and is switched off: "
-            f"in OperatorHub cluster, spec.{why}."
-        )
-    else:
-        message = f"There is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}."
-    return AcceleratorError("OLM-CATALOG", message, remedy, evidence)
+def _no_source(source: str, existing: list[str], disabled: str) -> str:
+    """Return why a catalogue does not exist. disabled: how OperatorHub disables it, or empty."""
+    if disabled:
+        what = f"CatalogSource {source} is one of OpenShift's own and is switched off"
+        return f"{what}: in OperatorHub cluster, spec.{disabled}"
+    return f"there is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}"
 
 
 def _hint(name: str, packages: t.Collection[str]) -> str:
     names = sorted(packages)
-    near = [one for one in names if name in one or one in name]
+    near = [known for known in names if name in known or known in name]
     near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     if near:
         return f"Did you mean {' or '.join(near)}?"
@@ -138,13 +146,15 @@ def _hint(name: str, packages: t.Collection[str]) -> str:
 def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
     """Raise AwayError if the catalogue is not usable; its packages can still be listed then."""
     name = catalog(offer)[0]
-    state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
+    state = next(
+        (catalog_state(catalog) for catalog in catalogs if catalog["metadata"]["name"] == name), "absent"
+    )
     if state not in USABLE:
-        raise AwayError(
-            "OLM-CATALOG",
-            f"CatalogSource {name} is {state or 'not yet connected'}, not READY.",
-            CATALOG_REMEDY,
+        package, why = (
+            package_name(offer),
+            f"CatalogSource {name} is {state or 'not yet connected'}, not READY",
         )
+        raise AwayError("OLM-CATALOG", package=package, why=why, catalogue=another_catalogue(package))
 
 
 def package_name(manifest: KubeObject) -> str:
@@ -166,24 +176,34 @@ def catalog_state(source: KubeObject) -> str:
 def channel(manifest: KubeObject, wanted: str) -> KubeObject:
     """Return the wanted channel, or the default one if `wanted` is empty. Raise OLM-NO-CHANNEL."""
     status = manifest.get("status") or {}
-    channels = {one["name"]: one for one in status.get("channels") or []}
+    channels = {channel["name"]: channel for channel in status.get("channels") or []}
     name = wanted or status.get("defaultChannel")
     if name in channels:
         return dict(channels[name])
-    listed = ", ".join(f"{one} ({entry.get('currentCSV')})" for one, entry in sorted(channels.items()))
-    message = f"Package {package_name(manifest)} has no channel {name}; it has: {listed}."
+    package = package_name(manifest)
     raise AcceleratorError(
         "OLM-NO-CHANNEL",
-        message,
-        f"Set {variable(package_name(manifest), 'channel')} to one of them; "
-        f"the default is {status.get('defaultChannel')}.",
+        package=package,
+        channel=name,
+        channels=listed(channels, status.get("defaultChannel")),
+        setting=variable(package, "channel"),
     )
+
+
+def listed(channels: t.Mapping[str, KubeObject], default: str | None = None) -> str:
+    """Return the channels with their newest CSV, for a message."""
+    texts = (
+        f"{name} ({entry.get('currentCSV')}{', the default' if name == default else ''})"
+        for name, entry in sorted(channels.items())
+    )
+    return ", ".join(texts)
 
 
 def csvs(entry: KubeObject) -> dict[str, str]:
     """Return CSV name -> version of the channel's entries."""
     found = {
-        one["name"]: str(one.get("version") or version_of(one["name"])) for one in entry.get("entries") or []
+        release["name"]: str(release.get("version") or version_of(release["name"]))
+        for release in entry.get("entries") or []
     }
     head = entry.get("currentCSV")
     if head and head not in found:
@@ -197,11 +217,14 @@ def path_to(entry: KubeObject, csv: str | None, package: str = "") -> frozenset[
     if not csv:
         return frozenset(found)
     if csv not in found:
-        listed = ", ".join(sorted(found, key=lambda one: order(found[one])))
-        message = f"Channel {entry['name']} has no CSV {csv}; it has: {listed}."
-        remedy = f"Set {variable(package, 'csv')} to one of them, or set another channel."
-        raise AcceleratorError("OLM-NO-CSV", message, remedy)
-    return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
+        raise AcceleratorError(
+            "OLM-NO-CSV",
+            where=f"Channel {entry['name']}",
+            wanted=csv,
+            csvs=", ".join(sorted(found, key=lambda name: order(found[name]))),
+            setting=variable(package, "csv"),
+        )
+    return frozenset(csv_name for csv_name, version in found.items() if order(version) <= order(found[csv]))
 
 
 def skips(entry: KubeObject, csv: str) -> bool:
@@ -219,26 +242,35 @@ def reaches(entry: KubeObject, csv: str) -> bool:
     return csv in csvs(entry) or skips(entry, csv)
 
 
+def no_way(csv: str) -> str:
+    """Return why a channel has no way from this CSV, for a message."""
+    return f"it does not hold {csv}, and its head replaces no range of versions with it (olm.skipRange)"
+
+
 def leading_to(manifest: KubeObject, csv: str) -> list[str]:
     """Return the names of the channels that have the CSV, sorted."""
     return sorted(
-        one["name"] for one in (manifest.get("status") or {}).get("channels") or [] if csv in csvs(one)
+        channel["name"]
+        for channel in (manifest.get("status") or {}).get("channels") or []
+        if csv in csvs(channel)
     )
 
 
 def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]:
     """Return the catalogue's deprecations of the package, the channel and the CSV, one line each."""
     status = manifest.get("status") or {}
-    version: KubeObject = next((one for one in entry.get("entries") or [] if one["name"] == csv), {})
+    version: KubeObject = next(
+        (release for release in entry.get("entries") or [] if release["name"] == csv), {}
+    )
     found = {
         f"Package {package_name(manifest)}": status,
         f"Channel {entry['name']}": entry,
         f"CSV {csv}": version,
     }
     lines = [
-        f"{what} is deprecated: {one['deprecation'].get('message')}"
-        for what, one in found.items()
-        if one.get("deprecation")
+        f"{what} is deprecated: {part['deprecation'].get('message')}"
+        for what, part in found.items()
+        if part.get("deprecation")
     ]
     if entry.get("deprecation") and status.get("defaultChannel") != entry["name"]:
         lines.append(f"The default channel of {package_name(manifest)} is {status.get('defaultChannel')}.")
@@ -248,7 +280,7 @@ def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]
 def install_modes(entry: KubeObject) -> frozenset[str]:
     """Return the install modes that the channel's head supports; empty if the catalogue names none."""
     modes = (entry.get("currentCSVDesc") or {}).get("installModes") or []
-    return frozenset(one["type"] for one in modes if one.get("supported"))
+    return frozenset(mode["type"] for mode in modes if mode.get("supported"))
 
 
 def version_of(csv: str) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import typing as t
 
+from .._core.errors import text_of
 from .._core.objects import KubeObject, at
 from .._core.readiness import Readiness, failed, pending, ready
-from .plans import CATALOG_OPERATOR_LOG
 
 # OLM repairs these by itself, for example after a restart of the operator's pod.
 _PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")
@@ -22,7 +22,7 @@ def is_copied(csv: KubeObject) -> bool:
 
 def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
     """Return the CSV of this name that is no copy, or None."""
-    return next((one for one in csvs if one["metadata"]["name"] == name and not is_copied(one)), None)
+    return next((csv for csv in csvs if csv["metadata"]["name"] == name and not is_copied(csv)), None)
 
 
 def phase(csv: KubeObject | None) -> str:
@@ -38,12 +38,12 @@ def version(csv: KubeObject | None) -> str:
 def unmet(csv: KubeObject) -> tuple[str, ...]:
     """Return the requirements that OLM has not found, one line each."""
     lines = []
-    for one in (csv.get("status") or {}).get("requirementStatus") or []:
-        if one.get("status") not in _FINE:
-            lines.append(f"{one.get('kind')} {one.get('name')}: {one.get('status')}{_said(one)}")
+    for entry in (csv.get("status") or {}).get("requirementStatus") or []:
+        if entry.get("status") not in _FINE:
+            lines.append(f"{entry.get('kind')} {entry.get('name')}: {entry.get('status')}{_message(entry)}")
         lines += [
-            f"  {part.get('kind')}: {part.get('status')}{_said(part)}"
-            for part in one.get("dependents") or []
+            f"  {part.get('kind')}: {part.get('status')}{_message(part)}"
+            for part in entry.get("dependents") or []
             if part.get("status") not in _FINE
         ]
     return tuple(lines)
@@ -52,28 +52,21 @@ def unmet(csv: KubeObject) -> tuple[str, ...]:
 def judge(csv: KubeObject | None, name: str) -> Readiness:
     """Return ready if the CSV has Succeeded, failed if OLM does not repair it, else pending."""
     if csv is None:
-        message, remedy = f"CSV {name} does not exist yet", CATALOG_OPERATOR_LOG
-        return pending("NoCSV", message, code="OLM-CSV-PENDING", remedy=remedy)
+        return pending("NoCSV", **text_of("OLM-PENDING", state=f"CSV {name} does not exist yet")._asdict())
     status = csv.get("status") or {}
     state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")
-    text = f"CSV {name} is new, OLM has not processed it yet"
-    if state:
-        text = f"CSV {name} is {state} ({reason}): {message}"
-    where = csv["metadata"].get("namespace")
+    namespace = csv["metadata"].get("namespace")
     if state == "Succeeded":
         return ready(reason or "InstallSucceeded", f"CSV {name} succeeded")
     if state == "Failed" and reason not in _PASSING:
-        remedy = _REMEDIES.get(
-            reason,
-            f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present. "
-            "No pod ends, unless remove_crds is set.",
-        )
-        why, code = reason or "CSVFailed", "OLM-CSV-FAILED"
-        return failed(why, f"{text}.", code=code, remedy=remedy, details=unmet(csv))
-    remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
+        text = text_of("OLM-CSV-FAILED", name=name, namespace=namespace, cause=reason, why=message)
+        text = text._replace(remedy=_REMEDIES.get(reason, text.remedy))
+        return failed(reason or "CSVFailed", **text._asdict(), details=unmet(csv))
+    doing = f"is {state} ({reason}): {message}" if state else "is new, OLM has not processed it yet"
+    text = text_of("OLM-CSV-PENDING", name=name, namespace=namespace, state=doing)
     # In every installation dozens of requirements are missing at first, so only one is shown.
     first = tuple(line.strip() for line in unmet(csv)[:1])
-    return pending(reason or "Installing", text, code="OLM-CSV-PENDING", remedy=remedy, details=first)
+    return pending(reason or "Installing", **text._asdict(), details=first)
 
 
 _REMEDIES = {
@@ -86,5 +79,5 @@ _REMEDIES = {
 }
 
 
-def _said(entry: KubeObject) -> str:
+def _message(entry: KubeObject) -> str:
     return f" ({entry['message']})" if entry.get("message") else ""

@@ -10,7 +10,7 @@ from .._core.objects import KubeObject
 def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
     """Return (API version, kind, plural) of each custom resource that the operator owns."""
     found = []
-    for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
-        plural, _dot, group = str(one["name"]).partition(".")
-        found.append((f"{group}/{one['version']}", str(one["kind"]), plural))
+    for crd in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
+        plural, _dot, group = str(crd["name"]).partition(".")
+        found.append((f"{group}/{crd['version']}", str(crd["kind"]), plural))
     return found

@@ -32,10 +32,6 @@ ALLOW: t.Final = "allow"
 _TRIPLE: t.Final = ("repository", "image", "version")
 _SHOWN: t.Final = 10
 _POLICY: t.Final = known("ClusterPolicy")
-_REMEDY: t.Final = (
-    "Set gpu_operator_driver_change (module option driver_change) to pin, to keep the driver that runs, or "
-    "to allow, to have it replaced node by node."
-)
 _NAME_IT: t.Final = (
     "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
 )
@@ -59,7 +55,7 @@ class Change:
     @property
     def text(self) -> str:
         """Return the change as the beginning of a message, without a full stop."""
-        names = ", ".join(one["metadata"]["name"] for one in self.policies)
+        names = ", ".join(policy["metadata"]["name"] for policy in self.policies)
         what, where = (f"InstallPlan {self.plan}", "plan") if self.plan else ("The upgrade", "catalogue")
         return (
             f"{what} replaces {self.csv} by {self.next_csv}, "
@@ -91,10 +87,10 @@ def decide(
     facts = [] if change is None or is_pinned else [_accept(api, change, params["driver_change"])]
     drivers = busy.drivers(api, policies)
     asked = busy.about_drivers(plan, running, following, [*policies, *drivers])
-    ends = consent.ask(api, asked, params["on_busy"], busy.CODE)
+    disruption = consent.ask(api, asked, params["on_busy"], busy.CODE)
     if change is not None and is_pinned:
         facts = [_pin(api, change)]
-    return facts, ends
+    return facts, disruption
 
 
 def _accept(api: Api, change: Change, answer: str) -> KubeObject:
@@ -124,15 +120,19 @@ def default(csv: KubeObject | None) -> str:
     spec = (csv or {}).get("spec") or {}
     deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
     containers = [
-        one
+        container
         for deployment in deployments
-        for one in deployment["spec"]["template"]["spec"].get("containers") or []
+        for container in deployment["spec"]["template"]["spec"].get("containers") or []
     ]
-    for entry in (entry for one in containers for entry in one.get("env") or []):
+    for entry in (entry for container in containers for entry in container.get("env") or []):
         if entry.get("name") == "DRIVER_IMAGE" and entry.get("value"):
             return str(entry["value"])
     return next(
-        (str(one["image"]) for one in spec.get("relatedImages") or [] if one.get("name") == "driver-image"),
+        (
+            str(image["image"])
+            for image in spec.get("relatedImages") or []
+            if image.get("name") == "driver-image"
+        ),
         "",
     )
 
@@ -157,8 +157,8 @@ def find(
 
     running, following: the installed CSV, and the next one if the plan contains it.
     """
-    name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
-    followers = tuple(one for one in policies if follows(one))
+    name = next((csv_name for csv_name in plans.names(plan) if csv_name.startswith(f"{PACKAGE}.")), "")
+    followers = tuple(policy for policy in policies if follows(policy))
     before, after = default(running), default(following)
     if running is None or not name or not followers or (before == after and before):
         return None
@@ -176,28 +176,21 @@ def triple(image: str) -> dict[str, str]:
     if not (repository and name and version):
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
-            f"The running driver image cannot be read: {image or 'the operator has no driver image'}.",
-            _NAME_IT,
+            why=f"its image cannot be read: {image or 'the operator has no driver image'}",
+            remedy=_NAME_IT,
         )
     return {"repository": repository, "image": name, "version": version}
 
 
 def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) -> None:
     """Raise OLM-DRIVER-PIN if a policy is foreign and the task may not take it over (take)."""
-    theirs = [one["metadata"]["name"] for one in change.policies if not ours(one)]
+    theirs = [policy["metadata"]["name"] for policy in change.policies if not ours(policy)]
     if theirs and not take:
-        why = (
-            f"ClusterPolicy {', '.join(theirs)} was not created by this collection, "
-            "so the driver was not pinned there, and nothing was approved."
-        )
-        remedy = (
-            f"Set {assignment(PACKAGE, 'adopt', 'take')} to let this module set it, or set spec.driver "
-            f"there: {triple(change.image)}."
-        )
         raise AcceleratorError(
             "OLM-DRIVER-PIN",
-            f"{change.text}. {why}",
-            remedy,
+            why=f"ClusterPolicy {', '.join(theirs)} was not created by this collection. {change.text}",
+            remedy=f"Set {assignment(PACKAGE, 'adopt', 'take')} to let this module set it, or set "
+            f"spec.driver there: {triple(change.image)}.",
             facts={"driver_change": summarize(change, [], [])},
         )
 
@@ -205,37 +198,42 @@ def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) 
 def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> NotReadyError:
     """Return the failure of driver_change: ask, with the driver, the nodes and their pods."""
     facts = summarize(change, nodes, pods)
-    names = [one["name"] for one in facts["nodes"]]
+    names = [node["name"] for node in facts["nodes"]]
     pods_hit = f"{number_of(len(facts['pods']), 'pod')} with GPUs would have to end{_listed(facts['pods'])}"
     hit = f"{number_of(len(names), 'node')} would get it ({_some(names)}), and {pods_hit}"
     effect = hit if names else "No node has a driver now; the next one would get it"
-    message = f"{change.text}. {effect}. Nothing was approved."
-    lines = [f"Node {one['name']}: driver {one['driver'] or 'unknown'}" for one in facts["nodes"]]
+    lines = [f"Node {node['name']}: driver {node['driver'] or 'unknown'}" for node in facts["nodes"]]
     evidence = [
         f"driver: {change.image or 'unknown'} -> {change.to or 'unknown'}",
         *lines,
-        *(f"Pod {one}" for one in facts["pods"]),
+        *(f"Pod {pod}" for pod in facts["pods"]),
     ]
-    return NotReadyError("OLM-DRIVER-CHANGE", message, _REMEDY, evidence, facts={"driver_change": facts})
+    return NotReadyError(
+        "OLM-DRIVER-CHANGE",
+        change=change.text,
+        effect=effect,
+        evidence=evidence,
+        facts={"driver_change": facts},
+    )
 
 
 def summarize(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> KubeObject:
     """Return the facts about the change for the task's result."""
-    names = {one["metadata"]["name"] for one in nodes}
+    names = {node["metadata"]["name"] for node in nodes}
     return {
         "from": change.image,
         "to": change.to,
         "csv": change.csv,
         "next_csv": change.next_csv,
-        "policies": [one["metadata"]["name"] for one in change.policies],
+        "policies": [policy["metadata"]["name"] for policy in change.policies],
         "nodes": [
             {
-                "name": one["metadata"]["name"],
-                "driver": (one["metadata"].get("labels") or {}).get(DRIVER_VERSION, ""),
+                "name": node["metadata"]["name"],
+                "driver": (node["metadata"].get("labels") or {}).get(DRIVER_VERSION, ""),
             }
-            for one in nodes
+            for node in nodes
         ],
-        "pods": [f"{drain.name(one)} on {drain.node_of(one)}" for one in pods if drain.node_of(one) in names],
+        "pods": [f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods if drain.node_of(pod) in names],
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._kube.client import Api
 from .._kube.kinds import known
 
@@ -26,7 +26,7 @@ def cluster_operator_of(package: str) -> str | None:
     return _PACKAGES.get(package)
 
 
-def remark(package: str, name: str, live: KubeObject) -> str:
+def warning(package: str, name: str, live: KubeObject) -> str:
     """Return the warning that the operator is part of OpenShift, with its version."""
     where = f"ClusterOperator {name}, version {version(live)}"
     return f"{package} is part of OpenShift ({where}): there is nothing to install."
@@ -34,34 +34,29 @@ def remark(package: str, name: str, live: KubeObject) -> str:
 
 def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
     """Return the ClusterOperator. Raise OLM-CLUSTER-OPERATOR if it is missing or does not work."""
-    if live is None:
-        message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
-        remedy = (
-            f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, "
-            "spec.capabilities.additionalEnabledCapabilities."
-        )
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
-    states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
+    states = {condition["type"]: condition for condition in at(live, "status.conditions") or []}
     bad = [
-        one
+        condition
         for kind, good in (("Available", "True"), ("Degraded", "False"))
-        if (one := states.get(kind)) and one.get("status") != good
+        if (condition := states.get(kind)) and condition.get("status") != good
     ]
-    if bad or "Available" not in states:
-        lines = [
-            f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
-        ] or ["it has no condition Available yet"]
-        message = (
-            f"{package} is part of OpenShift, and ClusterOperator {name} does not work: {'; '.join(lines)}."
-        )
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
-    return live
+    if live is not None and not bad and "Available" in states:
+        return live
+    lines = [_line(condition) for condition in bad] or ["it has no condition Available yet"]
+    raise AcceleratorError(
+        "OLM-CLUSTER-OPERATOR",
+        package=package,
+        name=name,
+        capability=_CAPABILITIES[name],
+        state=f"does not work: {'; '.join(lines)}" if live else "does not exist in this cluster",
+        evidence=lines if live else [],
+    )
 
 
 def version(live: KubeObject) -> str:
     """Return the version of the operator that the ClusterOperator reports; empty if it reports none."""
     versions = (live.get("status") or {}).get("versions") or []
-    return next((str(one.get("version")) for one in versions if one.get("name") == "operator"), "")
+    return next((str(entry.get("version")) for entry in versions if entry.get("name") == "operator"), "")
 
 
 def summarize(package: str, name: str, live: KubeObject) -> KubeObject:
@@ -86,7 +81,7 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
     """
     name = cluster_operator_of(package) or package
     live = check(package, name, api.get(known("ClusterOperator"), name))
-    api.warn(remark(package, name, live))
+    api.warn(warning(package, name, live))
     return summarize(package, name, live)
 
 
@@ -97,7 +92,7 @@ def refuse_second_owner(api: Api, package: str) -> None:
 
 def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
     """Raise OLM-V1 if one of the ClusterExtensions, OLM v1's objects, installs the package."""
-    found = next((one for one in extensions if _package(one) == package), None)
+    found = next((extension for extension in extensions if _package(extension) == package), None)
     if found is None:
         return
     name, spec = found["metadata"]["name"], found.get("spec") or {}
@@ -108,7 +103,7 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
         extension=name,
         namespace=spec.get("namespace"),
         bundle=bundle.get("name") or "nothing yet",
-        evidence=[_line(one) for one in (found.get("status") or {}).get("conditions") or []],
+        evidence=[_line(condition) for condition in (found.get("status") or {}).get("conditions") or []],
     )
 
 

@@ -17,16 +17,15 @@ MODES: t.Final = (OWN, ALL)
 
 def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
     """Return the wanted install mode, or the narrowest supported one. Raise OLM-INSTALL-MODE."""
-    able = [one for one in MODES if one in supported] if supported else list(MODES)
+    able = [mode_name for mode_name in MODES if mode_name in supported] if supported else list(MODES)
     if wanted in able or (wanted is None and able):
         return wanted or able[0]
-    listed = ", ".join(sorted(supported))
-    asked = wanted or " or ".join(MODES)
-    message = f"Package {package} does not support install mode {asked}; it supports {listed}."
     raise AcceleratorError(
         "OLM-INSTALL-MODE",
-        message,
-        f"Set install_mode to {able[0]}." if able else "Install this operator by hand.",
+        package=package,
+        mode=wanted or " or ".join(MODES),
+        modes=", ".join(sorted(supported)),
+        remedy="" if able else "Install this operator by hand.",
     )
 
 
@@ -51,17 +50,9 @@ def suitable(
     if not groups:
         return None
     if len(groups) > 1:
-        listed = ", ".join(sorted(one["metadata"]["name"] for one in groups))
-        message = (
-            f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); "
-            "OLM fails every CSV in it (TooManyOperatorGroups)."
-        )
-        raise AcceleratorError(
-            "OLM-GROUP",
-            message,
-            f"Delete all but one of them, or set {variable(package, 'namespace')} to another namespace.",
-            [_line(one) for one in groups],
-        )
+        listed = ", ".join(sorted(group["metadata"]["name"] for group in groups))
+        why = f"there are {len(groups)} ({listed}), and OLM fails every CSV there (TooManyOperatorGroups)"
+        raise _unsuitable(groups, package, namespace, why)
     (group,) = groups
     held = targets(group)
     if install_mode in (None, OWN) and held == [namespace]:
@@ -69,14 +60,8 @@ def suitable(
     if install_mode in (None, ALL) and held == []:
         return group
     wanted = "all namespaces" if install_mode == ALL else f"namespace {namespace}"
-    message = (
-        f"OperatorGroup {group['metadata']['name']} in namespace {namespace} "
-        f"targets {', '.join(held) or 'all namespaces'}, not {wanted}; a second group would fail every CSV."
-    )
-    remedy = (
-        f"Change or delete that OperatorGroup, or set {variable(package, 'namespace')} to another namespace."
-    )
-    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
+    why = f"{_line(group)}, not {wanted}; a second group would fail every CSV"
+    raise _unsuitable(groups, package, namespace, why)
 
 
 def check_supported(group: KubeObject, supported: t.Collection[str], package: str) -> None:
@@ -84,25 +69,34 @@ def check_supported(group: KubeObject, supported: t.Collection[str], package: st
     held = install_mode_of(group)
     if not supported or held in supported:
         return
-    metadata = group["metadata"]
-    message = (
-        f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} "
-        f"targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
-        f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
-    )
+    able = ", ".join(sorted(supported))
+    why = f"{_line(group)} ({held}), and the package supports only {able}; OLM would fail its CSV"
     place = "openshift-operators, or to another namespace" if ALL in supported else "another namespace"
-    remedy = f"Set {variable(package, 'namespace')} to {place}."
-    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
+    raise _unsuitable([group], package, group["metadata"]["namespace"], why, place)
+
+
+def _unsuitable(
+    groups: t.Iterable[KubeObject], package: str, namespace: str, why: str, place: str = "another namespace"
+) -> AcceleratorError:
+    return AcceleratorError(
+        "OLM-GROUP",
+        package=package,
+        namespace=namespace,
+        why=why,
+        place=place,
+        setting=variable(package, "namespace"),
+        evidence=[_line(group) for group in groups],
+    )
 
 
 def targets(group: KubeObject) -> list[str]:
     """Return the target namespaces; an empty list means all. Those of a selector are in the status."""
     spec = group.get("spec") or {}
     if spec.get("selector"):
-        return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or [
+        return sorted(str(name) for name in (group.get("status") or {}).get("namespaces") or [] if name) or [
             "(selector)"
         ]
-    return sorted(str(one) for one in spec.get("targetNamespaces") or [] if one)
+    return sorted(str(name) for name in spec.get("targetNamespaces") or [] if name)
 
 
 def install_mode_of(group: KubeObject) -> str:

@@ -79,18 +79,17 @@ def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
     except KindNotServedError:
         version = None
     if version is not None:
-        message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
-        remedy = (
-            "Enable the capability OperatorLifecycleManager: ClusterVersion version, "
-            "spec.capabilities.additionalEnabledCapabilities."
-        )
-        return AcceleratorError("OLM-ABSENT", message, remedy)
-    message = (
-        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
-    )
+        return AcceleratorError("OLM-ABSENT", cluster="This OpenShift cluster", package=package)
+    cluster = "This cluster is not OpenShift and"
     if package != PACKAGE:
         remedy = "Install the operator with its Helm chart or its manifests."
-        return AcceleratorError("OLM-ABSENT", message, remedy)
+        return AcceleratorError("OLM-ABSENT", cluster=cluster, package=package, remedy=remedy)
     shown = text(spec)
-    remedy = f"Install it with Helm; helm_values has the values for these options: {COMMAND}"
-    return AcceleratorError("OLM-ABSENT", message, remedy, shown.splitlines(), facts={"helm_values": shown})
+    return AcceleratorError(
+        "OLM-ABSENT",
+        cluster=cluster,
+        package=package,
+        remedy=f"Install it with Helm; helm_values has the values for these options: {COMMAND}",
+        evidence=shown.splitlines(),
+        facts={"helm_values": shown},
+    )

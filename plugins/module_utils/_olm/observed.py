@@ -6,22 +6,15 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject, Snapshot
+from .._core.errors import text_of
+from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Readiness, failed, pending
 from . import plans
 from .plans import condition, status
+from .settings import another_catalogue, variable
 
-UNPACK: t.Final = (
-    "The bundle image could not be read: check mirrors and pull secrets, "
-    "then delete the failed Job in the catalogue's namespace."
-)
 UNPACKING: t.Final = "BundleUnpacking"
 FAILED: t.Final = "BundleUnpackFailed"
-_CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
-_FATAL: t.Final = (
-    (FAILED, "OLM-UNPACK", UNPACK),
-    ("InstallPlanFailed", "OLM-PLAN-FAILED", "Correct the cause, delete the InstallPlan and run again."),
-)
 
 
 def resolver_text(subscription: KubeObject | None) -> str:
@@ -30,41 +23,37 @@ def resolver_text(subscription: KubeObject | None) -> str:
     return str(found.get("message") or "") if found else ""
 
 
-def trouble(subscription: KubeObject, channel: str) -> Readiness | None:
-    """Return what blocks the operator by the Subscription's conditions, or None.
-
-    channel: the option's name in remedies.
-    """
-    resolve = (
-        f"As the text says: set {channel} to another channel, install the missing dependency, or delete the "
-        "second OperatorGroup."
-    )
-    text, where = resolver_text(subscription), f"Subscription {subscription['metadata']['name']}"
-    found = condition(subscription, "ResolutionFailed")
-    if found and found.get("reason") == "ConstraintsNotSatisfiable":
-        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=resolve)
-    if found:
-        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=resolve)
+def trouble(subscription: KubeObject, package: str) -> Readiness | None:
+    """Return what blocks the operator by the Subscription's conditions, or None."""
+    name = subscription["metadata"]["name"]
+    if found := condition(subscription, "ResolutionFailed"):
+        channel = variable(package, "channel")
+        text = text_of("OLM-RESOLVE", subscription=name, answer=resolver_text(subscription), setting=channel)
+        lasts = found.get("reason") == "ConstraintsNotSatisfiable"
+        return (failed if lasts else pending)("ResolutionFailed", **text._asdict())
     unpacking = condition(subscription, UNPACKING)
     if unpacking and unpacking.get("message"):
-        return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)
-    for kind, code, remedy in _FATAL:
-        found = condition(subscription, kind)
-        if found:
-            # With both conditions OLM has begun again, or is a release that never removes one.
-            reason = UNPACKING if unpacking and kind == FAILED else kind
-            return failed(
-                reason,
-                f"{where}: {kind}: {found.get('message') or found.get('reason')}",
-                code=code,
-                remedy=remedy,
-            )
+        return failed(UNPACKING, **unpack_text(name, unpacking["message"]))
+    if found := condition(subscription, FAILED):
+        # With both conditions OLM has begun again, or is a release that never removes one.
+        why = f"{FAILED}: {found.get('message') or found.get('reason')}"
+        return failed(UNPACKING if unpacking else FAILED, **unpack_text(name, why))
+    if found := condition(subscription, "InstallPlanFailed"):
+        plan = at(subscription, "status.installPlanRef.name") or "NAME"
+        return failed("InstallPlanFailed", **plans.failed_text(subscription, plan, found))
     found = condition(subscription, "CatalogSourcesUnhealthy")
-    if found and not (subscription.get("status") or {}).get("installedCSV"):
-        return pending(
-            "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
-        )
+    if found and not at(subscription, "status.installedCSV"):
+        why, catalogue = f"Subscription {name}: {found.get('message')}", another_catalogue(package)
+        text = text_of("OLM-CATALOG", package=package, why=why, catalogue=catalogue)
+        return pending("CatalogSourcesUnhealthy", **text._asdict())
     return None
+
+
+def unpack_text(subscription: str, why: str) -> dict[str, str]:
+    """Return the text of a bundle that is not unpacked, before its Jobs are read."""
+    job = "delete the failed Job in the catalogue's namespace"
+    text = text_of("OLM-UNPACK", subscription=subscription, why=why, images="the bundle image", command=job)
+    return text._asdict()
 
 
 def is_outdated(bad: Readiness, plan: KubeObject | None, seen: Snapshot, target: str) -> bool:

@@ -150,7 +150,8 @@ class CatalogueReturns:
 
     def __call__(self, seen: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         usable = {
-            one["metadata"]["name"]: catalogue.catalog_state(one) in plans.USABLE for one in seen["catalogs"]
+            catalog["metadata"]["name"]: catalogue.catalog_state(catalog) in plans.USABLE
+            for catalog in seen["catalogs"]
         }
         # Read the packages again only if a catalogue came or went, or one that is back is not listed yet.
         if (usable != self._usable and any(usable.values())) or all(usable.values()):
@@ -228,7 +229,7 @@ def follow(
         "csvs": Query(known("ClusterServiceVersion"), namespace),
     }
     changes: list[KubeObject] = []
-    ends: list[dict[str, t.Any]] = []
+    disruption: list[dict[str, t.Any]] = []
     is_enough = params["until"] == "approved"
     while True:
         seen = _wait(api, queries, ask, params["grace"], subscription, is_enough)
@@ -238,17 +239,17 @@ def follow(
             if review:
                 review(plan, seen)
             changed, ended = _before_approval(api, plan, seen, params)
-            changes, ends = [*changes, *changed], [*ends, *ended]
+            changes, disruption = [*changes, *changed], [*disruption, *ended]
             approved = api.merge_patch(
                 known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}}
             )
             if not api.check_mode:
-                seen = {**seen, "plans": [approved if one is plan else one for one in seen["plans"]]}
+                seen = {**seen, "plans": [approved if other is plan else other for other in seen["plans"]]}
         if plan is None and _ask_again(api, seen, ask):
             continue
         if plan is None or is_enough or api.check_mode or not api.wait_wanted:
             seen = {**seen, "subscription": seen["subscription"] or [subscription]}
-            return _result(api, seen, changes, ends)
+            return _result(api, seen, changes, disruption)
 
 
 def _wait(
@@ -307,11 +308,13 @@ def _before_approval(api: Api, plan: KubeObject, seen: Snapshot, params: Operato
     return [], []
 
 
-def _result(api: Api, seen: Snapshot, changes: list[KubeObject], ends: list[dict[str, t.Any]]) -> KubeObject:
-    for line in olm_subscription.remarks(seen["subscription"][0]):
+def _result(
+    api: Api, seen: Snapshot, changes: list[KubeObject], disruption: list[dict[str, t.Any]]
+) -> KubeObject:
+    for line in olm_subscription.warnings(seen["subscription"][0]):
         api.warn(line)
     found = olm_subscription.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
         names = ", ".join(plans.names(plans.current_plan(seen) or {}))
         api.warn(f"InstallPlan {found['install_plan']} waits for approval: {names}.")
-    return {"operator": found, "driver_change": changes[0] if changes else None, "ends": ends}
+    return {"operator": found, "driver_change": changes[0] if changes else None, "ends": disruption}

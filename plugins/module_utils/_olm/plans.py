@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import conditions
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Readiness, failed, pending, ready
 
@@ -15,9 +16,6 @@ from .._core.readiness import Readiness, failed, pending, ready
 USABLE: t.Final = ("READY", "IDLE")
 
 WAITING: t.Final = "RequiresApproval"
-CATALOG_OPERATOR_LOG: t.Final = (
-    "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator --tail=50`."
-)
 
 
 def names(plan: KubeObject) -> list[str]:
@@ -42,19 +40,23 @@ def judge(plan: KubeObject) -> Readiness:
     """Return the state of an approved plan: ready if it is Complete."""
     where, state = f"InstallPlan {plan['metadata']['name']}", phase(plan)
     if state == "Failed":
-        said = [
-            str(one.get("message") or one.get("reason"))
-            for one in at(plan, "status.conditions") or []
-            if one.get("status") == "False" or one.get("type") == "Installed"
+        causes = [
+            condition
+            for condition in at(plan, "status.conditions") or []
+            if condition.get("status") == "False" or condition.get("type") == "Installed"
         ]
-        message = f"{where} failed: {'; '.join(said) or 'no message'}."
-        remedy = "Correct the cause, delete the InstallPlan and run again."
-        return failed("PlanFailed", message, code="OLM-PLAN-FAILED", remedy=remedy)
+        return failed("PlanFailed", **failed_text(plan, plan["metadata"]["name"], *causes))
     if state == "Complete":
         return ready("PlanComplete", f"{where} is complete")
     doing = "approved, OLM has not begun" if state == WAITING else state or "being planned"
-    message, remedy = f"{where} is {doing}", CATALOG_OPERATOR_LOG
-    return pending("PlanRunning", message, code="OLM-PLAN-PENDING", remedy=remedy)
+    return pending("PlanRunning", **text_of("OLM-PENDING", state=f"{where} is {doing}")._asdict())
+
+
+def failed_text(obj: KubeObject, plan: str, *causes: KubeObject) -> dict[str, str]:
+    """Return the text of a failed plan. obj: in its namespace. causes: conditions that say why."""
+    why = "; ".join(str(cause.get("message") or cause.get("reason")) for cause in causes) or "no message"
+    text = text_of("OLM-PLAN-FAILED", plan=plan, namespace=obj["metadata"].get("namespace"), why=why)
+    return text._asdict()
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:

@@ -49,16 +49,16 @@ class Judge:
             observed.FAILED: stale,
             observed.UNPACKING: grace,
         }
-        self._said, self._since = "", 0.0
+        self._complaint, self._since = "", 0.0
 
     def __call__(self, seen: Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
         if self._is_approval_enough and verdict.verdict == PENDING and _is_approved(seen):
             return ready("Approved", "the InstallPlan is approved")
         if verdict.reason not in self._patience:
-            self._said = ""
-        elif verdict.message != self._said:
-            self._said, self._since = verdict.message, now
+            self._complaint = ""
+        elif verdict.message != self._complaint:
+            self._complaint, self._since = verdict.message, now
         if verdict.reason in self._patience and now - self._since < self._patience[verdict.reason]:
             return replace(verdict, verdict=PENDING)
         return verdict
@@ -67,14 +67,15 @@ class Judge:
 def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     """Return ready if nothing more happens without another approval."""
     if not seen["subscription"]:
-        return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
+        text = text_of("OLM-PENDING", state=f"Subscription {ask.package} is not there yet")
+        return pending("NoSubscription", **text._asdict())
     plan = olm_subscription.plan_to_approve(seen, ask)
     if plan is not None:
         return _refuse(seen, plan, ask) or ready(
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
     plan = plans.current_plan(seen)
-    bad = observed.trouble(seen["subscription"][0], variable(ask.package, "channel"))
+    bad = observed.trouble(seen["subscription"][0], ask.package)
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
         or observed.is_outdated(bad, plan, seen, ask.target)
@@ -118,18 +119,17 @@ def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Read
     if not ask.csv or not past:
         return None
     installed = plans.status(seen, "installedCSV")
-    way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
-    text = (
-        f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. "
-        f"InstallPlan {plan['metadata']['name']} was not approved."
-    )
+    way = " -> ".join([*([installed] if installed else []), *past])
+    why = f"the way that exists is {way}, and OLM takes the furthest step"
+    why += f". InstallPlan {plan['metadata']['name']} was not approved"
+    text = text_of("OLM-NO-PATH", channel=ask.channel, package=ask.package, target=ask.csv, why=why)
     channel = variable(ask.package, "channel")
     other = f"set {channel} to {' or '.join(ask.leading)}" if ask.leading else f"set another {channel}"
     remedy = (
         f"Set {assignment(ask.package, 'csv', past[-1])}, or {other}, or remove the operator "
         f"(state: absent) and install {ask.csv}. {_GOES}"
     )
-    return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
+    return failed("PastTarget", **text._replace(remedy=remedy)._asdict(), details=tuple(plans.names(plan)))
 
 
 def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
@@ -138,7 +138,7 @@ def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
     It sees two CSVs of one package then, and complains until its next attempt.
     """
     phases = {
-        one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
+        csv["metadata"]["name"]: olm_csv.phase(csv) for csv in seen["csvs"] if not olm_csv.is_copied(csv)
     }
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
@@ -153,7 +153,7 @@ def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
         plans.status(seen, "installedCSV"),
     )
     gone = set(_EXISTING.findall(observed.resolver_text(subscription))) - {
-        one["metadata"]["name"] for one in seen["csvs"]
+        csv["metadata"]["name"] for csv in seen["csvs"]
     }
     if (
         subscription is None
@@ -208,12 +208,10 @@ def _not_installed(
         if not state.is_ready:
             return state
         return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
-    where = f"Subscription {ask.package}"
     if plans.condition(seen["subscription"][0], observed.UNPACKING):
-        text = f"{where}: the bundle is being unpacked"
-        return pending("Unpacks", text, code="OLM-UNPACK", remedy=observed.UNPACK)
-    text = f"{where}: OLM has not made an InstallPlan yet"
-    return pending("NoInstallPlan", text, code="OLM-PENDING", remedy=plans.CATALOG_OPERATOR_LOG)
+        return pending("Unpacks", **observed.unpack_text(ask.package, "the bundle is being unpacked"))
+    text = text_of("OLM-PENDING", state=f"Subscription {ask.package} has no InstallPlan yet")
+    return pending("NoInstallPlan", **text._asdict())
 
 
 def _is_newer(csv: str, than: str) -> bool:
@@ -226,30 +224,27 @@ def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> R
     """Return the state of an operator that works, but in another version than the wanted one."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
-        text = f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade."
+        text = text_of("OLM-VERSION", installed=installed, target=ask.csv, also=catalogue.NO_DOWNGRADE)
         setting = assignment(ask.package, "csv", installed)
         remedy = f"Set {setting}, or remove the operator (state: absent) and install {ask.csv}. {_GOES}"
-        return failed("Newer", text, code="OLM-VERSION", remedy=remedy)
+        return failed("Newer", **text._replace(remedy=remedy)._asdict())
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
     if ask.approve != olm_subscription.UPGRADE:
         remedy = f"Set {assignment(ask.package, 'approve', 'upgrade')} to let the operator be upgraded."
-        text = f"CSV {installed} is installed; {ask.csv} was asked for."
-        return failed("Older", text, code="OLM-VERSION", remedy=remedy)
-    channel = variable(ask.package, "channel")
-    if at_latest and ask.csv:
-        text = (
-            f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} "
-            f"leads to; no way leads to {ask.csv}."
-        )
-        remedy = (
-            f"Set {channel} to another one, or remove the operator (state: absent) and install that "
-            f"CSV. {_GOES}"
-        )
-        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=remedy, details=tuple(sorted(ask.held)))
-    text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
-    remedy = f"Set {channel} to one that has a path between the two."
-    return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy=remedy)
+        text = text_of("OLM-VERSION", installed=installed, target=ask.csv)
+        return failed("Older", **text._replace(remedy=remedy)._asdict())
+    lasts = at_latest and ask.csv
+    text = text_of(
+        "OLM-NO-UPGRADE",
+        installed=installed,
+        target=ask.target,
+        also=f": OLM says that it is the latest that channel {ask.channel} leads to" if lasts else " yet",
+        setting=variable(ask.package, "channel"),
+    )
+    if lasts:
+        return failed("NoWay", **text._asdict(), details=tuple(sorted(ask.held)))
+    return pending("UpgradePending", **text._asdict())
 
 
 # On own Subscriptions: the installed CSV after which OLM was made to resolve again.
@@ -275,14 +270,12 @@ def refuse(plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
         return None
     name, namespace = plan["metadata"]["name"], plan["metadata"].get("namespace")
     accepted = f"[{', '.join((*ask.allowed, *foreign))}]"
-    return failed(
-        "ForeignCSV",
-        f"InstallPlan {name} in namespace {namespace} would also install {', '.join(foreign)}; "
-        "it was not approved.",
-        code="OLM-FOREIGN-CSV",
-        remedy=f"Set {assignment(ask.package, 'allow_csvs', accepted)} to accept that, or "
-        "install the other operator in another namespace.",
-        details=tuple(
-            f"{one}: {'not asked for' if one in foreign else 'asked for'}" for one in plans.names(plan)
-        ),
+    text = text_of(
+        "OLM-FOREIGN-CSV",
+        plan=name,
+        namespace=namespace,
+        csvs=", ".join(foreign),
+        setting=assignment(ask.package, "allow_csvs", accepted),
     )
+    lines = (f"{csv}: {'not asked for' if csv in foreign else 'asked for'}" for csv in plans.names(plan))
+    return failed("ForeignCSV", **text._asdict(), details=tuple(lines))

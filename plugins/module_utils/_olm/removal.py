@@ -16,10 +16,6 @@ from .custom_resources import owned_kinds
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Longest name in a label's key.
 _LONGEST: t.Final = 63
-_HELD: t.Final = (
-    "Check the finalizers of these objects, and that OLM runs: "
-    "`oc -n openshift-operator-lifecycle-manager get pods`."
-)
 _CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
@@ -33,17 +29,17 @@ def csvs(
     that are
     in a namespace of this collection.
     """
-    own = [one for one in found if not olm_csv.is_copied(one)]
+    own = [csv for csv in found if not olm_csv.is_copied(csv)]
     if subscription is not None:
         status = subscription.get("status") or {}
         names = {status.get("installedCSV"), status.get("currentCSV")}
-        return [one for one in own if one["metadata"]["name"] in names]
+        return [csv for csv in own if csv["metadata"]["name"] in names]
     label = f"operators.coreos.com/{package}."
     return [
-        one
-        for one in own
-        if (owned(namespace) or is_leaving(one))
-        and any(key.startswith(label) for key in one["metadata"].get("labels") or {})
+        csv
+        for csv in own
+        if (owned(namespace) or is_leaving(csv))
+        and any(key.startswith(label) for key in csv["metadata"].get("labels") or {})
     ]
 
 
@@ -56,18 +52,18 @@ def others(
     subscriptions: t.Iterable[KubeObject], found: t.Iterable[KubeObject], removed: t.Sequence[KubeObject]
 ) -> list[str]:
     """Return the Subscriptions and CSVs of other operators that stay in the namespace, as `Kind name`."""
-    gone = [one["metadata"]["uid"] for one in removed]
+    gone = [obj["metadata"]["uid"] for obj in removed]
     left = [
-        one
-        for one in (*subscriptions, *found)
-        if one["metadata"]["uid"] not in gone and not olm_csv.is_copied(one)
+        obj
+        for obj in (*subscriptions, *found)
+        if obj["metadata"]["uid"] not in gone and not olm_csv.is_copied(obj)
     ]
-    return [f"{one['kind']} {one['metadata']['name']}" for one in left]
+    return [f"{obj['kind']} {obj['metadata']['name']}" for obj in left]
 
 
 def check_unused(resources: t.Iterable[KubeObject], package: str) -> None:
     """Raise OLM-IN-USE if custom resources exist whose operands only this operator can remove."""
-    lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
+    lines = [f"{obj['kind']} {obj['metadata']['name']}" for obj in resources if _stands_alone(obj)]
     if lines:
         raise AcceleratorError(
             "OLM-IN-USE",
@@ -86,20 +82,21 @@ def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[K
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         left = next(
-            (one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None
+            (csv for csv in snapshot["csvs"] if csv["metadata"]["uid"] == doomed["metadata"]["uid"]), None
         )
         if left is None:
             return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
         finalizers, held = left["metadata"].get("finalizers") or [], _held_by(left)
-        held_by = ", ".join(finalizers)
-        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {held_by or 'none'})"
-        text += f"; OLM waits for {', '.join(held)}" if held else ""
-        remedy = (
-            _HELD
-            if _CLEANUP in finalizers
-            else f"OLM has done its part; the owner of {held_by or 'the finalizers'} has to remove it."
+        text = text_of(
+            "OLM-CSV-HELD",
+            name=left["metadata"]["name"],
+            finalizers=", ".join(finalizers) or "none",
+            also=f"; OLM waits for {', '.join(held)}" if held else "",
         )
-        return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=remedy, details=tuple(held))
+        if _CLEANUP not in finalizers:
+            owner = ", ".join(finalizers) or "the finalizers"
+            text = text._replace(remedy=f"OLM has done its part; the owner of {owner} has to remove it.")
+        return pending("CSVLeaves", **text._asdict(), details=tuple(held))
 
     return judge
 
@@ -107,7 +104,11 @@ def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[K
 def _held_by(csv: KubeObject) -> list[str]:
     """Return the custom resources that OLM deletes with the operator (spec.cleanup) and that still exist."""
     waiting = ((csv.get("status") or {}).get("cleanup") or {}).get("pendingDeletion") or []
-    return [f"{one.get('kind')} {name.get('name')}" for one in waiting for name in one.get("instances") or []]
+    return [
+        f"{entry.get('kind')} {name.get('name')}"
+        for entry in waiting
+        for name in entry.get("instances") or []
+    ]
 
 
 def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) -> list[str]:
@@ -115,7 +116,7 @@ def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) ->
     owned_ones = {
         f"{plural}.{version.partition('/')[0]}" for csv in csvs for version, _kind, plural in owned_kinds(csv)
     }
-    return sorted(owned_ones | {str(one["metadata"]["name"]) for one in labelled})
+    return sorted(owned_ones | {str(crd["metadata"]["name"]) for crd in labelled})
 
 
 def label(package: str, namespace: str) -> str | None:
@@ -131,19 +132,19 @@ def shared_with(crd: KubeObject, package: str) -> list[str]:
         for key in crd["metadata"].get("labels") or {}
         if key.startswith("operators.coreos.com/")
     ]
-    return sorted(one for one in marks if not one.startswith(f"{package}."))
+    return sorted(mark for mark in marks if not mark.startswith(f"{package}."))
 
 
 def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
     """Return ready if the CRDs have no objects, pending if all left ones have an owner, else failed."""
-    lines = [f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects]
+    lines = [f"{obj['kind']} {_place(obj)}" for objects in snapshot.values() for obj in objects]
     if not lines:
         return ready("Empty", "no object is left")
     kept = [
-        f"{one['kind']} {_place(one)}"
+        f"{obj['kind']} {_place(obj)}"
         for objects in snapshot.values()
-        for one in objects
-        if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
+        for obj in objects
+        if _stands_alone(obj) and "deletionTimestamp" not in obj["metadata"]
     ]
     shown = ", ".join((kept or lines)[:5])
     text = text_of("OLM-CRDS", objects=number_of(len(lines), "object"), names=shown)
@@ -160,7 +161,7 @@ def check_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> None:
 def served_as(crd: KubeObject) -> tuple[str, str, str]:
     """Return (API version, kind, plural) under which the CRD's objects can be read."""
     spec = crd["spec"]
-    version = next(one["name"] for one in spec["versions"] if one["served"])
+    version = next(entry["name"] for entry in spec["versions"] if entry["served"])
     return f"{spec['group']}/{version}", str(spec["names"]["kind"]), str(spec["names"]["plural"])
 
 
@@ -174,9 +175,9 @@ def _place(obj: KubeObject) -> str:
 def foreign_objects(contents: t.Iterable[KubeObject]) -> list[str]:
     """Return the foreign objects in the namespace, without those of OLM and of controllers."""
     return [
-        f"{one['kind']} {one['metadata']['name']}"
-        for one in contents
-        if _stands_alone(one) and not owned(one) and not _is_furniture(one)
+        f"{obj['kind']} {obj['metadata']['name']}"
+        for obj in contents
+        if _stands_alone(obj) and not owned(obj) and not _is_furniture(obj)
     ]
 
 

@@ -65,17 +65,17 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
         else []
     )
     if (with_crds or not force) and not api.check_mode:
-        kinds = {one for csv in doomed for one in owned_kinds(csv)}
+        kinds = {kind for csv in doomed for kind in owned_kinds(csv)}
         removal.check_unused(_custom_resources(api, kinds), name)
     if live is not None:
         api.delete(known("Subscription"), live["metadata"]["name"], namespace)
-    for one in doomed:
-        if removal.is_leaving(one) or api.delete(
-            _CSV, one["metadata"]["name"], namespace, owned_only=False, wait=False
+    for csv in doomed:
+        if removal.is_leaving(csv) or api.delete(
+            _CSV, csv["metadata"]["name"], namespace, owned_only=False, wait=False
         ):
-            queries = {"csvs": Query(_CSV, namespace, one["metadata"]["name"])}
+            queries = {"csvs": Query(_CSV, namespace, csv["metadata"]["name"])}
             api.wait(
-                queries, removal.judge_leaving(one), f"operator {name} leaves", on_timeout_code="OLM-CSV-HELD"
+                queries, removal.judge_leaving(csv), f"operator {name} leaves", on_timeout_code="OLM-CSV-HELD"
             )
     if not removal.others(subscriptions, found, [*([live] if live else []), *doomed]):
         _remove_home(api, namespace, home)
@@ -84,7 +84,7 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
 
 def _is_elsewhere(api: Api, name: str) -> bool:
     """Return True if another namespace has the operator, to which the CRDs belong then."""
-    return any((one.get("spec") or {}).get("name") == name for one in api.list(known("Subscription")))
+    return any((obj.get("spec") or {}).get("name") == name for obj in api.list(known("Subscription")))
 
 
 def _remove_home(api: Api, namespace: str, home: KubeObject | None) -> None:
@@ -94,7 +94,7 @@ def _remove_home(api: Api, namespace: str, home: KubeObject | None) -> None:
         return
     # Metadata only, so that no Secret is read.
     foreign = removal.foreign_objects(
-        one for kind in _CONTENTS for one in api.list(known(kind), namespace, metadata_only=True)
+        obj for kind in _CONTENTS for obj in api.list(known(kind), namespace, metadata_only=True)
     )
     if foreign:
         api.warn(f"Namespace {namespace} stays: it holds {', '.join(foreign)}.")
@@ -107,33 +107,33 @@ def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[KubeObject]) -
     label = removal.label(name, namespace)
     labelled = api.list(_CRD, labels=label, metadata_only=True) if label else []
     found = [
-        one for one in (api.get(_CRD, crd) for crd in removal.crd_names(doomed, labelled)) if one is not None
+        crd for crd in (api.get(_CRD, crd) for crd in removal.crd_names(doomed, labelled)) if crd is not None
     ]
-    for one in found:
-        if shared := removal.shared_with(one, name):
+    for crd in found:
+        if shared := removal.shared_with(crd, name):
             api.warn(
-                f"CustomResourceDefinition {one['metadata']['name']} stays: "
+                f"CustomResourceDefinition {crd['metadata']['name']} stays: "
                 f"it belongs to {', '.join(shared)} as well."
             )
-    return [one for one in found if not removal.shared_with(one, name)]
+    return [crd for crd in found if not removal.shared_with(crd, name)]
 
 
 def _remove_crds(api: Api, crds: t.Sequence[KubeObject], name: str) -> None:
     if not api.check_mode:
-        queries = {one["metadata"]["name"]: Query(Kind(*removal.served_as(one))) for one in crds}
+        queries = {crd["metadata"]["name"]: Query(Kind(*removal.served_as(crd))) for crd in crds}
         seen = (
             api.wait(queries, removal.judge_empty, f"objects of {name} leave", on_timeout_code="OLM-CRDS")
             if queries
             else {}
         )
         removal.check_empty(seen)
-    for one in crds:
-        api.delete(_CRD, one["metadata"]["name"], owned_only=False)
+    for crd in crds:
+        api.delete(_CRD, crd["metadata"]["name"], owned_only=False)
 
 
 def _custom_resources(api: Api, kinds: t.Collection[tuple[str, str, str]]) -> list[KubeObject]:
     return [
-        one
+        obj
         for api_version, kind, plural in sorted(kinds)
-        for one in api.list_if_served(Kind(api_version, kind, plural), metadata_only=True)
+        for obj in api.list_if_served(Kind(api_version, kind, plural), metadata_only=True)
     ]

@@ -25,3 +25,8 @@ def assignment(package: str, option: str, value: str) -> str:
     """Return the option with its value, as it is written into a file of variables."""
     role = _ROLES.get(package)
     return f"{role}_{option}: {value} (module option {option})" if role else f"{option}: {value}"
+
+
+def another_catalogue(package: str) -> str:
+    """Return how a remedy says to take another catalogue."""
+    return f"{variable(package, 'source')} to another catalogue"

@@ -131,7 +131,7 @@ def ask(params: OperatorParams, live: KubeObject | None, offer: KubeObject | Non
         modes=catalogue.install_modes(entry),
         held=catalogue.path_to(entry, None),
         leading=tuple(
-            one for one in catalogue.leading_to(offer, params["csv"] or "") if one != entry["name"]
+            name for name in catalogue.leading_to(offer, params["csv"] or "") if name != entry["name"]
         ),
     )
 
@@ -144,16 +144,17 @@ def refuse_unreachable(asked: Ask, live: KubeObject | None, offer: KubeObject) -
         return
     if catalogue.order(catalogue.version_of(installed)) > catalogue.order(catalogue.version_of(target)):
         return
-    channels = {str(one["name"]): one for one in offer["status"]["channels"]}
+    channels = {str(channel["name"]): channel for channel in offer["status"]["channels"]}
     leading = catalogue.leading_to(offer, target)
-    others = [one for one in leading if catalogue.reaches(channels[one], installed)]
+    others = [channel for channel in leading if catalogue.reaches(channels[channel], installed)]
     other = f"{' or '.join(others)}, which has both" if others else "one that has both"
     raise AcceleratorError(
         "OLM-NO-PATH",
-        f"Channel {asked.channel} of {asked.package} has no way from {installed} to {target}: it does not "
-        f"hold {installed}, and its head replaces no range of versions with it (olm.skipRange). Nothing was "
-        "changed.",
-        f"Set {variable(asked.package, 'channel')} to {other}.",
+        channel=asked.channel,
+        package=asked.package,
+        target=target,
+        why=f"{catalogue.no_way(installed)}. Nothing was changed",
+        remedy=f"Set {variable(asked.package, 'channel')} to {other}.",
     )
 
 
@@ -227,23 +228,26 @@ def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: s
 
     Raise OLM-TWICE for two, or one in another namespace: both would write the same CRDs.
     """
-    found = [one for one in subscriptions if (one.get("spec") or {}).get("name") == package]
-    here = [one for one in found if one["metadata"]["namespace"] == namespace]
-    elsewhere = [one for one in found if one not in here]
+    found = [live for live in subscriptions if (live.get("spec") or {}).get("name") == package]
+    here = [live for live in found if live["metadata"]["namespace"] == namespace]
     if len(here) > 1:
-        names = ", ".join(one["metadata"]["name"] for one in here)
-        message = f"Namespace {namespace} has {len(here)} Subscriptions to {package}: {names}."
-        raise AcceleratorError("OLM-TWICE", message, "Delete all but one of them.")
-    if elsewhere and not here:
-        other = elsewhere[0]["metadata"]
-        where = f"namespace {other['namespace']} (Subscription {other['name']})"
-        message = f"Package {package} is already subscribed to in {where}."
-        raise AcceleratorError(
-            "OLM-TWICE",
-            message,
-            f"Set {assignment(package, 'namespace', other['namespace'])}, or remove that Subscription.",
-        )
+        raise twice(here, package)
+    if found and not here:
+        place = assignment(package, "namespace", found[0]["metadata"]["namespace"])
+        raise twice(found[:1], package, f"Set {place}, or run")
     return here[0] if here else None
+
+
+def twice(found: t.Sequence[KubeObject], package: str, choice: str = "Run") -> AcceleratorError:
+    """Return the failure of a package that has these Subscriptions. choice: the remedy before the command."""
+    names = [(live["metadata"]["name"], live["metadata"]["namespace"]) for live in found]
+    return AcceleratorError(
+        "OLM-TWICE",
+        package=package,
+        subscriptions=", ".join(f"Subscription {name} in namespace {namespace}" for name, namespace in names),
+        commands=" or ".join(f"`oc delete subscription {name} -n {namespace}`" for name, namespace in names),
+        choice=choice,
+    )
 
 
 def source(live: KubeObject | None) -> str | None:
@@ -256,30 +260,33 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
     wrong = [
-        f"{one}: {held.get(one)} (asked: {wanted['spec'][one]})"
-        for one in fields
-        if held.get(one) != wanted["spec"][one]
+        f"{field}: {held.get(field)} (asked: {wanted['spec'][field]})"
+        for field in fields
+        if held.get(field) != wanted["spec"][field]
     ]
     if wrong:
-        message = (
-            f"Subscription {name} was created by {keeper or 'another client'} "
-            f"and differs from the options of this task: {', '.join(wrong)}."
-        )
         remedy = (
             f"Change it in {keeper}, or set these options to the live values."
             if keeper
             else f"Set {assignment(str(held.get('name')), 'adopt', 'take')} to change these fields, or set "
             "these options to the live values."
         )
-        raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
+        raise AcceleratorError(
+            "OLM-NOT-OURS",
+            subscription=name,
+            creator=keeper or "another client",
+            also=f" and differs from the options of this task: {', '.join(wrong)}",
+            remedy=remedy,
+            evidence=wrong,
+        )
     by = f" {keeper} manages it." if keeper else ""
     return f"Subscription {name} was not created by this collection and was not changed (adopt: report).{by}"
 
 
-def remarks(subscription: KubeObject | None) -> list[str]:
+def warnings(subscription: KubeObject | None) -> list[str]:
     """Return the deprecations in the Subscription's conditions, one line each."""
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {kind: one for kind in kinds if (one := plans.condition(subscription, kind))}
+    found = {kind: condition for kind in kinds if (condition := plans.condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),

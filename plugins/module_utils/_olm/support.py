@@ -48,7 +48,7 @@ def write(release: Release) -> str:
 def cluster_release(cluster: KubeObject | None) -> Release | None:
     """Return the release of OpenShift that a ClusterVersion runs, or None."""
     history = ((cluster or {}).get("status") or {}).get("history") or []
-    done = next((str(one["version"]) for one in history if one.get("state") == "Completed"), "")
+    done = next((str(update["version"]) for update in history if update.get("state") == "Completed"), "")
     return release_of(done)
 
 
@@ -62,14 +62,22 @@ def check(package: str, csv: str, cluster: KubeObject | None, setting: str) -> s
     if not known or not runs or known[0] <= runs <= known[1]:
         return ""
     first, last = map(write, known)
-    text = f"{csv} is supported on OpenShift {first} to {last} (as of {AS_OF}), not on {write(runs)}."
-    if runs < known[0]:
-        raise AcceleratorError(
-            "OLM-SUPPORT",
-            f"{text} Nothing was changed.",
-            f"Set {setting} to a release of the operator that supports OpenShift {write(runs)}.",
-        )
-    return f"{text} Ask its maker whether it supports that release by now."
+    is_newer = runs > known[1]
+    error = AcceleratorError(
+        "OLM-SUPPORT",
+        csv=csv,
+        first=first,
+        last=last,
+        date=AS_OF,
+        release=write(runs),
+        setting=setting,
+        also=" Ask its maker whether it supports that release by now."
+        if is_newer
+        else " Nothing was changed.",
+    )
+    if is_newer:
+        return error.message
+    raise error
 
 
 def refuse_driver(csv: str, models: t.Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import gzip
 import typing as t
 
 from .._core import conditions
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api
@@ -38,29 +38,21 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     try:
         found = stuck_jobs(api.list(known("Job"), namespace), api.list(known("Pod"), namespace))
     except AcceleratorError as exc:
-        return _with_evidence(
-            trouble,
-            trouble.message,
-            trouble.remedy,
-            [*trouble.evidence, f"Jobs in namespace {namespace} cannot be read: {exc.message}"],
-        )
+        trouble.evidence.append(f"Jobs in namespace {namespace} cannot be read: {exc.message}")
+        return trouble
     if not found:
-        return _with_evidence(
-            trouble,
-            trouble.message,
-            trouble.remedy,
-            [*trouble.evidence, f"No unpack Job in namespace {namespace} is at work or failed."],
-        )
-    lines = [f"Bundle image {one.image}: {one.said} (Job {one.job})" for one in found]
-    images, jobs = ", ".join(dict.fromkeys(one.image for one in found)), " ".join(one.job for one in found)
-    remedy = (
-        f"Make {images} readable on the nodes "
-        "(mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), "
-        f"then: oc -n {namespace} delete job {jobs}"
+        trouble.evidence.append(f"No unpack Job in namespace {namespace} is at work or failed.")
+        return trouble
+    lines = [f"Bundle image {stuck.image}: {stuck.why} (Job {stuck.job})" for stuck in found]
+    text = text_of(
+        "OLM-UNPACK",
+        subscription="",
+        why="",
+        images=", ".join(dict.fromkeys(stuck.image for stuck in found)),
+        command=f"run `oc delete job {' '.join(stuck.job for stuck in found)} -n {namespace}`",
     )
-    return _with_evidence(
-        trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines]
-    )
+    message, evidence = f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", [*trouble.evidence, *lines]
+    return type(trouble)(trouble.code, message, text.remedy, evidence, trouble.facts)
 
 
 def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
@@ -79,19 +71,13 @@ def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
     return True
 
 
-def _with_evidence(
-    trouble: AcceleratorError, message: str, remedy: str, evidence: list[str]
-) -> AcceleratorError:
-    return type(trouble)(trouble.code, message, remedy, evidence, trouble.facts)
-
-
 def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
     """Return the CSV of that name from the ConfigMap of a bundle.
 
     None if it is not there or cannot be read.
     """
     found = objects(config_map, "ClusterServiceVersion", name)
-    return next((one for one in found if one["metadata"]["name"] == name), None)
+    return next((obj for obj in found if obj["metadata"]["name"] == name), None)
 
 
 def objects(config_map: KubeObject | None, kind: str, text: str = "") -> list[KubeObject]:
@@ -100,8 +86,8 @@ def objects(config_map: KubeObject | None, kind: str, text: str = "") -> list[Ku
     for content in _files(config_map or {}):
         if kind in content and text in content:
             with contextlib.suppress(yaml.YAMLError):
-                parts = [one for one in yaml.safe_load_all(content) if isinstance(one, dict)]
-                found += [one for one in parts if one.get("kind") == kind]
+                parts = [part for part in yaml.safe_load_all(content) if isinstance(part, dict)]
+                found += [obj for obj in parts if obj.get("kind") == kind]
     return found
 
 
@@ -118,11 +104,11 @@ def _files(config_map: KubeObject) -> t.Iterator[str]:
 
 
 class StuckJob(t.NamedTuple):
-    """A Job that has not unpacked its bundle. said: why, by the Job and by its pod while that exists."""
+    """A Job that has not unpacked its bundle. why: by the Job, and by its pod while that exists."""
 
     job: str
     image: str
-    said: str
+    why: str
 
 
 def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> list[StuckJob]:
@@ -131,9 +117,9 @@ def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> li
     Their containers tell them from other Jobs, because not every release of OLM labels them.
     """
     found = [
-        (one["metadata"]["name"], _image(one), _failure(one))
-        for one in jobs
-        if not conditions.is_true(one, "Complete")
+        (job["metadata"]["name"], _image(job), _failure(job))
+        for job in jobs
+        if not conditions.is_true(job, "Complete")
     ]
     return [
         StuckJob(name, image, "; ".join([*([end] if end else []), *_waiting(pods, name)]) or "has not ended")
@@ -145,9 +131,9 @@ def stuck_jobs(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> li
 def _image(job: KubeObject) -> str:
     """Return the image of the bundle that the Job unpacks; empty if it unpacks none."""
     pod = job["spec"]["template"]["spec"]
-    if not any(one["name"] == _EXTRACT for one in pod["containers"]):
+    if not any(part["name"] == _EXTRACT for part in pod["containers"]):
         return ""
-    return next((str(one["image"]) for one in pod.get("initContainers") or [] if one["name"] == _PULL), "")
+    return next((str(part["image"]) for part in pod.get("initContainers") or [] if part["name"] == _PULL), "")
 
 
 def _failure(job: KubeObject) -> str:
@@ -165,8 +151,8 @@ def _waiting(pods: t.Sequence[KubeObject], job: str) -> list[str]:
         if not any(owner["name"] == job for owner in pod["metadata"].get("ownerReferences") or []):
             continue
         status = pod.get("status") or {}
-        for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
-            waiting = (one.get("state") or {}).get("waiting") or {}
+        for part in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+            waiting = (part.get("state") or {}).get("waiting") or {}
             if waiting.get("reason") and waiting["reason"] not in _USUAL:
-                lines.append(f"{waiting['reason']}: {waiting.get('message') or one['name']}")
+                lines.append(f"{waiting['reason']}: {waiting.get('message') or part['name']}")
     return lines

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import AcceleratorError
+from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness, pending, ready
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._olm import plans, subscription as olm_subscription
-from .._olm.plans import CATALOG_OPERATOR_LOG
 
 # Annotation of a Subscription at a stop on its way: the channel that it goes back to.
 UPGRADES_TO: t.Final = "accelerators.openshift/upgrades-to-channel"
@@ -60,8 +59,8 @@ def without_outdated_plan(
         outdated = [one for one in names if one.startswith(f"{ask.package}.") and one not in ask.path]
         if not outdated or api.clock() >= ends:
             return ready("Resolved", "OLM has looked at the new channel")
-        message = f"OLM still offers {', '.join(outdated)}, which channel {ask.channel} does not lead to"
-        return pending("Outdated", message, code="OLM-PENDING", remedy=CATALOG_OPERATOR_LOG)
+        state = f"it still offers {', '.join(outdated)}, which channel {ask.channel} does not lead to"
+        return pending("Outdated", **text_of("OLM-PENDING", state=state)._asdict())
 
     seen = api.wait(queries, judge, f"channel {ask.channel}", on_timeout_code="OLM-PENDING")
     return next(iter(seen["subscription"]), live)

@@ -79,35 +79,21 @@ def _subscription(wish: Wish, found: list[KubeObject]) -> KubeObject:
     """Return the Subscription of the package. Raise if there is none, two, or one of another client."""
     if not found:
         raise AcceleratorError(
-            "OLM-NOT-INSTALLED",
-            f"{wish.place}: no Subscription to {wish.package} exists, so there is nothing to upgrade.",
-            "Run enable_gpus.yml, which installs it, or remove the entry from gpu_upgrade_operators.",
+            "OLM-NOT-INSTALLED", place=wish.place, package=wish.package, state="does not exist"
         )
     live = olm_subscription.subscribed(found, wish.package, found[0]["metadata"]["namespace"])
     if live is None or len(found) > 1:
-        names = ", ".join(f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in found)
-        commands = " or ".join(
-            f"`oc delete subscription {one['metadata']['name']} -n {one['metadata']['namespace']}`"
-            for one in found
-        )
-        raise AcceleratorError(
-            "OLM-TWICE",
-            f"Package {wish.package} has {len(found)} Subscriptions: {names}.",
-            f"Run {commands}, for the one that is wrong; its operator stays until its CSV is deleted.",
-        )
-    where = f"Subscription {live['metadata']['name']} in namespace {live['metadata']['namespace']}"
+        raise olm_subscription.twice(found, wish.package)
     if not owned(live):
         raise AcceleratorError(
             "OLM-NOT-OURS",
-            f"{wish.place}: {where} was created by {other_manager(live) or 'another client'}. "
-            "Nothing was changed.",
-            f"Upgrade {wish.package} there, and remove it from gpu_upgrade_operators.",
+            subscription=f"{live['metadata']['name']} ({wish.place})",
+            creator=other_manager(live) or "another client",
+            remedy=f"Upgrade {wish.package} there, and remove {wish.place} from gpu_upgrade_operators.",
         )
     if not (live.get("status") or {}).get("installedCSV"):
         raise AcceleratorError(
-            "OLM-NOT-INSTALLED",
-            f"{wish.place}: {where} has installed nothing yet.",
-            "Run enable_gpus.yml, which finishes the installation.",
+            "OLM-NOT-INSTALLED", place=wish.place, package=wish.package, state="has installed nothing yet"
         )
     return live
 

@@ -82,12 +82,13 @@ def leads_past(entry: KubeObject, start: str, target: str) -> bool:
 
 def downgrade(wish: Wish, installed: str, target: str, channel: str) -> AcceleratorError:
     """Return the refusal of a downgrade, with the way back."""
-    what = f"{wish.place}.to" if wish.to else f"{wish.place}.channel"
+    asked = f" in {wish.place}.{'to' if wish.to else 'channel'}"
     return AcceleratorError(
         "OLM-VERSION",
-        f"{what} asks for {target}, and {installed} is installed, which is newer; OLM does not downgrade. "
-        "Nothing was changed.",
-        _again(wish, target, channel),
+        installed=installed,
+        target=target,
+        also=f"{asked}{catalogue.NO_DOWNGRADE}. Nothing was changed",
+        remedy=_again(wish, target, channel),
     )
 
 
@@ -111,12 +112,13 @@ def _target(wish: Wish, channels: t.Mapping[str, KubeObject], held: str) -> str:
     for name, version in names.items():
         if wish.to in (name, version, f"v{version}"):
             return name
-    where = f"Channel {wish.channel}" if wish.channel else f"Package {wish.package}"
-    listed = ", ".join(sorted(names, key=_order))
     raise AcceleratorError(
         "OLM-NO-CSV",
-        f"{wish.place}.to is {wish.to}. {where} has no such release; it has: {listed}.",
-        f"Set `to` of {wish.package} in gpu_upgrade_operators to one of them, or mirror that release.",
+        where=f"{wish.place}.to: "
+        + (f"channel {wish.channel}" if wish.channel else f"package {wish.package}"),
+        wanted=wish.to,
+        csvs=", ".join(sorted(names, key=_order)),
+        setting=f"`to` of {wish.package} in gpu_upgrade_operators",
     )
 
 
@@ -185,16 +187,13 @@ def _newer(wish: Wish, channels: t.Mapping[str, KubeObject], reached: str) -> tu
 
 
 def _no_channel(wish: Wish, channels: t.Mapping[str, KubeObject], held: str) -> AcceleratorError:
-    what = (
-        f"{wish.place}.channel is {wish.channel}"
-        if wish.channel
-        else f"The Subscription to {wish.package} has channel {held}"
-    )
-    listed = ", ".join(f"{name} ({entry.get('currentCSV')})" for name, entry in sorted(channels.items()))
     return AcceleratorError(
         "OLM-NO-CHANNEL",
-        f"{what}. The catalogue has no such channel; it has: {listed}.",
-        f"Set `channel` of {wish.package} in gpu_upgrade_operators to one of them.",
+        package=wish.package,
+        channel=wish.channel or held,
+        also=f" ({wish.place}.channel)" if wish.channel else " (that of its Subscription)",
+        channels=catalogue.listed(channels),
+        setting=f"`channel` of {wish.package} in gpu_upgrade_operators",
     )
 
 
@@ -204,12 +203,9 @@ def _no_path(
     """Return the refusal of a channel in which OLM does not go from `start` to the target."""
     entry, package = channels[channel], wish.package
     if leads_past(entry, start, target):
-        what = f"leads from {start} to {entry.get('currentCSV')} at once and past {target}"
+        why = f"it leads from {start} to {entry.get('currentCSV')} at once"
     else:
-        what = (
-            f"has no way from {start} to {target}: it does not hold {start}, and its head replaces no "
-            "range of versions with it (olm.skipRange). OLM would make no plan"
-        )
+        why = f"{catalogue.no_way(start)}. OLM would make no plan"
     others = [name for name in sorted(channels) if _fits(channels[name], start, target)]
     remedy = f"Set gpu_upgrade_operators: [{{name: {package}, channel: {channel}}}]."
     if others:
@@ -219,7 +215,12 @@ def _no_path(
     elif not leads_past(entry, start, target):
         remedy = _again(wish, target, channel)
     return AcceleratorError(
-        "OLM-NO-PATH", f"Channel {channel} of {package} {what}. Nothing was changed.", remedy
+        "OLM-NO-PATH",
+        channel=channel,
+        package=package,
+        target=target,
+        why=f"{why}. Nothing was changed",
+        remedy=remedy,
     )
 
 

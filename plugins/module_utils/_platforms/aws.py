@@ -130,12 +130,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     kind = wanted.known
     if asked.get("networkInterfaceType") == "EFA" and kind and kind.fabric != "efa":
         where = paths.of("networkInterfaceType", f"{paths.options}.efa", wanted.patch)
-        problems.add(
-            "POOL-FABRIC",
-            where,
-            f"{kind.name} has no Elastic Fabric Adapter.",
-            "Remove it, or use a type whose fabric is efa.",
-        )
+        problems.add("POOL-FABRIC", where, instance_type=kind.name, fabric="Elastic Fabric Adapter")
 
 
 def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -145,77 +140,63 @@ def _check_market(asked: dict[str, t.Any], wanted: Wanted, paths: Paths, problem
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.reservation",
-            "a capacity block needs its reservation.",
-            "Set reservation to the id of the block (cr-...).",
+            what="a capacity block",
+            where="without its reservation",
+            allowed="set reservation to the id of the block (cr-...)",
         )
     if reservation and not _RESERVATION.fullmatch(str(reservation)):
         where = paths.of("capacityReservationId", f"{paths.market}.reservation", wanted.patch)
         problems.add(
             "POOL-MARKET",
             where,
-            f"{reservation!r} is not the id of a capacity reservation.",
-            "Write cr- and 17 hexadecimal digits, as the EC2 console shows it.",
+            what=repr(reservation),
+            where="as the id of a capacity reservation",
+            allowed="write cr- and 17 hexadecimal digits, as the EC2 console shows it",
         )
     if {"marketType", "spotMarketOptions", "capacityReservationId"} & set(wanted.patch):
         field = "marketType" if "marketType" in wanted.patch else "spotMarketOptions"
         if fault := _market_fault(asked):
-            problems.add("POOL-MARKET", f"{paths.patch}.{field}", *fault)
+            what, where, allowed = fault
+            problems.add("POOL-MARKET", f"{paths.patch}.{field}", what=what, where=where, allowed=allowed)
 
 
-def _market_fault(asked: dict[str, t.Any]) -> tuple[str, str] | None:
-    """Return message and remedy for fields of the market that exclude each other, or None."""
+def _market_fault(asked: dict[str, t.Any]) -> tuple[str, str, str] | None:
+    """Return what does not work where, and what is allowed, for fields that exclude each other, or None."""
     reservation, market = asked.get("capacityReservationId"), asked.get("marketType")
     is_spot = "spotMarketOptions" in asked
     if market and market not in _MARKETS:
-        return (
-            f"{market!r} is not a market of AWS.",
-            f"Allowed: {', '.join(_MARKETS)}; or set market instead.",
-        )
+        return f"market {market!r}", "on AWS", f"allowed are {', '.join(_MARKETS)}; or set market instead"
     if is_spot and market in ("OnDemand", "CapacityBlock"):
-        return (
-            f"spotMarketOptions contradict marketType {market}.",
-            "Set market, and leave both out of the patch.",
-        )
+        allowed = "set market of the pool, and leave both out of the patch"
+        return "spotMarketOptions", f"with marketType {market}", allowed
     if (is_spot or market == "Spot") and reservation:
-        return "a spot instance cannot use a capacity reservation.", "Remove one of the two."
+        return "a capacity reservation", "with a spot instance", "remove one of the two"
     if market == "CapacityBlock" and not reservation:
-        return (
-            "a capacity block needs its reservation.",
-            "Set market instead, with its type and reservation.",
-        )
+        allowed = "set market of the pool instead, with its type and reservation"
+        return "a capacity block", "without its reservation", allowed
     return None
 
 
 def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
     kind, iops = disk.get("type", "gp3"), disk.get("iops")
     if kind not in _VOLUMES:
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{kind!r} is not a volume type of AWS.",
-            f"Allowed: {', '.join(_VOLUMES)}.",
-        )
+        allowed = f"allowed are {', '.join(_VOLUMES)}"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where="on AWS", allowed=allowed)
         return
+    where = f"with a {kind} volume"
     if iops is not None and kind not in ("gp3", "io1", "io2"):
-        problems.add(
-            "POOL-DISK", f"{path}.iops", f"a {kind} volume has no option iops.", "Use type gp3, io1 or io2."
-        )
+        allowed = "leave it out, or use type gp3, io1 or io2"
+        problems.add("POOL-DISK", f"{path}.iops", what="iops", where=where, allowed=allowed)
     if "throughput_mib" in disk and kind != "gp3":
+        allowed = "leave it out, or use type gp3"
         problems.add(
-            "POOL-DISK",
-            f"{path}.throughput_mib",
-            f"a {kind} volume has no option throughput_mib.",
-            "Use type gp3.",
+            "POOL-DISK", f"{path}.throughput_mib", what="throughput_mib", where=where, allowed=allowed
         )
     if kind in ("io1", "io2") and iops is None:
-        problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
+        problems.add("POOL-DISK", f"{path}.iops", what=f"type {kind}", where="without iops", allowed="set it")
     if kind == "gp3" and iops is not None and iops < _LEAST_IOPS:
-        problems.add(
-            "POOL-DISK",
-            f"{path}.iops",
-            f"{iops} is less than the minimum of a gp3 volume.",
-            f"Set at least {_LEAST_IOPS}, or leave it out.",
-        )
+        allowed = f"set at least {_LEAST_IOPS}, or leave it out"
+        problems.add("POOL-DISK", f"{path}.iops", what=str(iops), where=where, allowed=allowed)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:

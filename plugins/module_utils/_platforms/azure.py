@@ -86,6 +86,8 @@ _GROUP: t.Final = re.compile(
 # These sizes have no accelerated networking; the creation of a machine with it fails.
 _PLAIN_NETWORK: t.Final = re.compile(r"Standard_(NC\d+r?s_v3|NV\d+s_v[23])")
 
+_FOR_OS: t.Final = "for an OS disk of Azure"
+
 
 def zone(provider: t.Mapping[str, t.Any]) -> str:
     return str(provider.get("zone") or "")
@@ -109,12 +111,8 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     _check_data_disks(wanted, paths, problems)
     if wanted.options.get("accelerated_networking") and _PLAIN_NETWORK.fullmatch(wanted.instance_type):
         where = f"{paths.options}.accelerated_networking"
-        problems.add(
-            "POOL-FABRIC",
-            where,
-            f"{wanted.instance_type} has no accelerated networking.",
-            "Remove it, or use a newer size.",
-        )
+        fabric = "accelerated networking"
+        problems.add("POOL-FABRIC", where, instance_type=wanted.instance_type, fabric=fabric)
 
 
 def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -123,54 +121,38 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.type",
-            "Azure has no capacity blocks.",
-            "Use on_demand with a reservation.",
+            what="a capacity block",
+            where="on Azure",
+            allowed="use on_demand with a reservation",
         )
         return
     asked = wanted.patch.get("capacityReservationGroupID") or group
     where = paths.of("capacityReservationGroupID", f"{paths.market}.reservation", wanted.patch)
     if asked and not _GROUP.fullmatch(str(asked)):
-        remedy = (
-            "Write "
-            "/subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute/"
-            "capacityReservationGroups/NAME."
-        )
-        problems.add(
-            "POOL-MARKET", where, f"{asked!r} is not the id of a capacity reservation group.", remedy
-        )
-    elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
+        group = "/subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute"
         problems.add(
             "POOL-MARKET",
             where,
-            "a spot machine cannot use a capacity reservation.",
-            "Remove one of the two.",
+            what=repr(asked),
+            where="as the id of a capacity reservation group",
+            allowed=f"write {group}/capacityReservationGroups/NAME",
         )
+    elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
+        problems.add("POOL-CONFLICT", where, other="market spot")
 
 
 def _check_os_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
     kind, size = disk.get("type"), disk.get("size_gib")
     if kind is not None and kind not in _OS_DISKS:
-        hint = "A machine cannot boot from an ultra disk: use azure.data_disks. " if kind == _ULTRA else ""
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{kind!r} is not a type of Azure's OS disks.",
-            f"{hint}Allowed: {', '.join(_OS_DISKS)}.",
-        )
+        hint = "; an ultra disk can be one of azure.data_disks" if kind == _ULTRA else ""
+        allowed = f"allowed are {', '.join(_OS_DISKS)}{hint}"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where=_FOR_OS, allowed=allowed)
     if size is not None and size > _MOST_DISK:
-        problems.add(
-            "POOL-DISK",
-            f"{path}.size_gib",
-            f"{size} is more than the maximum of an OS disk.",
-            f"Set at most {_MOST_DISK}.",
-        )
+        allowed = f"set at most {_MOST_DISK}"
+        problems.add("POOL-DISK", f"{path}.size_gib", what=str(size), where=_FOR_OS, allowed=allowed)
     for key in sorted({"iops", "throughput_mib"} & set(disk)):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.{key}",
-            "the size of an OS disk of Azure determines its speed.",
-            f"Remove {key}, or make the disk larger.",
-        )
+        allowed = "remove it, or make the disk larger, which makes it faster"
+        problems.add("POOL-DISK", f"{path}.{key}", what=key, where=_FOR_OS, allowed=allowed)
 
 
 def _check_data_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -181,15 +163,14 @@ def _check_data_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-DISK",
             where,
-            "a machine without a zone cannot have ultra disks.",
-            "Set zones of the candidate, or use Premium_LRS.",
+            what="an ultra disk",
+            where="with a machine without a zone",
+            allowed="set zones of the candidate, or use Premium_LRS",
         )
     if len({disk.get("name") for disk in disks}) < len(disks):
+        remedy = "Give each disk its own name."
         problems.add(
-            "POOL-DUPLICATE",
-            f"{paths.options}.data_disks",
-            "two of the disks have the same name.",
-            "Give each disk its own name.",
+            "POOL-DUPLICATE", f"{paths.options}.data_disks", remedy=remedy, name="the name of a disk"
         )
 
 

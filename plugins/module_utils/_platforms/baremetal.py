@@ -76,29 +76,17 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         or (wanted.patch.get("hostSelector") or {})
     )
     if not chosen:
-        message = "is required on bare metal: without it a machine takes any free host, with or without GPUs."
-        problems.add(
-            "POOL-REQUIRED",
-            f"{paths.options}.host_selector",
-            message,
-            "Label the BareMetalHosts, and select the label: baremetal: {host_selector: {gpu: h100}}.",
-        )
-    for index, one in enumerate(wanted.options.get("host_expressions") or []):
-        operator, values = one.get("operator"), one.get("values") or []
+        also = " on bare metal: without it a machine takes any free host, with or without GPUs"
+        remedy = "Label the BareMetalHosts, and select the label: baremetal: {host_selector: {gpu: h100}}."
+        problems.add("POOL-REQUIRED", f"{paths.options}.host_selector", remedy=remedy, also=also)
+    for index, expression in enumerate(wanted.options.get("host_expressions") or []):
+        operator, values = expression.get("operator"), expression.get("values") or []
         if operator in ("In", "NotIn") and not values:
-            problems.add(
-                "POOL-REQUIRED",
-                f"{paths.options}.host_expressions[{index}].values",
-                f"is required for {operator}.",
-                "Set values.",
-            )
+            where = f"{paths.options}.host_expressions[{index}].values"
+            problems.add("POOL-REQUIRED", where, also=f" for {operator}")
         elif operator in ("Exists", "DoesNotExist") and values:
-            problems.add(
-                "POOL-CONFLICT",
-                f"{paths.options}.host_expressions[{index}].values",
-                f"cannot be combined with operator {operator}.",
-                "Remove it.",
-            )
+            where = f"{paths.options}.host_expressions[{index}].values"
+            problems.add("POOL-CONFLICT", where, remedy="Remove it.", other=f"operator {operator}")
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
@@ -114,10 +102,12 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     if wanted.options.get("host_selector"):
         selector["matchLabels"] = dict(wanted.options["host_selector"])
     if wanted.options.get("host_expressions"):
-        selector["matchExpressions"] = [_expression(one) for one in wanted.options["host_expressions"]]
+        selector["matchExpressions"] = [
+            _expression(expression) for expression in wanted.options["host_expressions"]
+        ]
     return {**provider, "hostSelector": selector}
 
 
-def _expression(one: dict[str, t.Any]) -> dict[str, t.Any]:
-    written = {"key": one["key"], "operator": _WRITTEN[one["operator"]]}
-    return {**written, "values": list(one["values"])} if one.get("values") else written
+def _expression(expression: dict[str, t.Any]) -> dict[str, t.Any]:
+    written = {"key": expression["key"], "operator": _WRITTEN[expression["operator"]]}
+    return {**written, "values": list(expression["values"])} if expression.get("values") else written

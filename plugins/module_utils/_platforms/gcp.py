@@ -104,12 +104,12 @@ _SHIELDED: t.Final = {
     "vtpm": "virtualizedTrustedPlatformModule",
     "integrity_monitoring": "integrityMonitoring",
 }
-# Fields that a patch must not set -> the remedy.
+# Fields that a patch must not set -> the option of the pool that sets them.
 _NOT_PATCHED: t.Final = {
-    "gpus": "Set gcp.gpus instead: the devices of a node are counted by it.",
-    "machineType": "Set instance_type instead: the devices of a node are counted by it.",
-    "provisioningModel": "Set market: spot instead.",
-    "preemptible": "Set market: spot, and gcp.preemptible where the API knows no Spot.",
+    "gpus": "gcp.gpus",
+    "machineType": "instance_type",
+    "provisioningModel": "market: spot",
+    "preemptible": "market: spot (and gcp.preemptible where the API knows no Spot)",
 }
 
 
@@ -130,20 +130,12 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     shielded = wanted.options.get("shielded") or {}
     if shielded.get("vtpm") is False and shielded.get("integrity_monitoring") is not False:
         where = f"{paths.options}.shielded.integrity_monitoring"
-        problems.add(
-            "POOL-CONFLICT",
-            where,
-            "integrity monitoring needs the virtual TPM, which vtpm: false turns off.",
-            "Set both to false, or neither.",
-        )
+        other = "vtpm: false, which turns off the virtual TPM that it needs"
+        problems.add("POOL-CONFLICT", where, remedy="Set both to false, or neither.", other=other)
     if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
         where = f"{paths.patch}.confidentialCompute"
-        problems.add(
-            "POOL-PLATFORM",
-            where,
-            "the Machine API creates confidential machines only in series without GPUs.",
-            "Remove it.",
-        )
+        other = "machines with GPUs, which the Machine API does not create as confidential ones"
+        problems.add("POOL-CONFLICT", where, remedy="Remove it.", other=other)
 
 
 def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -154,20 +146,14 @@ def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         and wanted.kind
         and not problems.at(f"{paths.options}.gpus")
     ):
-        message = f"{machine} is not an N1 machine: its GPUs are built in, and no others can be attached."
-        problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
+        other = f"{machine}, which is not an N1 machine: its GPUs are built in"
+        problems.add("POOL-CONFLICT", f"{paths.options}.gpus", remedy="Remove gcp.gpus.", other=other)
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
         where = f"{paths.patch}.onHostMaintenance"
-        problems.add(
-            "POOL-PLATFORM",
-            where,
-            "a machine with GPUs cannot be moved to another host while it runs.",
-            "Remove it: it is always Terminate.",
-        )
+        other = "machines with GPUs, which cannot be moved to another host while they run"
+        problems.add("POOL-CONFLICT", where, remedy="Remove it: it is always Terminate.", other=other)
     for field in sorted(set(_NOT_PATCHED) & set(wanted.patch)):
-        problems.add(
-            "POOL-PLATFORM", f"{paths.patch}.{field}", "is set by the pool itself.", _NOT_PATCHED[field]
-        )
+        problems.add("POOL-PROVIDER-VALUE", f"{paths.patch}.{field}", option=_NOT_PATCHED[field])
 
 
 def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
@@ -176,69 +162,53 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.type",
-            "Google Cloud has no capacity blocks.",
-            "Use on_demand, or spot.",
+            what="a capacity block",
+            where="on Google Cloud",
+            allowed="use on_demand, or spot",
         )
     elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
-        message = "the Machine API has no field for a reservation of Google Cloud."
-        remedy = (
-            "Remove it. A machine uses an open reservation for the same machine type, GPUs and zone without "
-            "this option."
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            what="a named reservation",
+            where="on Google Cloud, because the Machine API has no field for it",
+            allowed="remove it, because a machine uses an open reservation for the same machine type, GPUs "
+            "and zone without this option",
         )
-        problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
     if is_spot and "max_price" in market:
         problems.add(
             "POOL-MARKET",
             f"{paths.market}.max_price",
-            "spot machines of Google Cloud have no maximum price.",
-            "Remove max_price.",
+            what="a maximum price",
+            where="with spot machines of Google Cloud",
+            allowed="remove it",
         )
     if is_spot and wanted.options.get("restart_policy") == "Always":
+        where, also = f"{paths.options}.restart_policy", ": Google Cloud never restarts a spot machine"
         problems.add(
-            "POOL-CONFLICT",
-            f"{paths.options}.restart_policy",
-            "Google Cloud never restarts a spot machine.",
-            "Remove it, or set Never.",
+            "POOL-CONFLICT", where, remedy="Remove it, or set Never.", other="market spot", also=also
         )
     if wanted.options.get("preemptible") and not is_spot:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{paths.options}.preemptible",
-            "chooses a kind of spot machine, but the market is not spot.",
-            "Set market: spot.",
-        )
+        where, other = f"{paths.options}.preemptible", f"market {market.get('type', 'on_demand')}"
+        also = ": it chooses a kind of spot machine"
+        problems.add("POOL-CONFLICT", where, remedy="Set market: spot.", other=other, also=also)
 
 
 def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: Problems) -> None:
-    kind = disk.get("type")
+    kind, boot = disk.get("type"), f"as the boot disk of {machine}"
     if kind is not None and kind not in _DISKS:
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{kind!r} is not a disk type of the Machine API.",
-            f"Allowed: {', '.join(_DISKS)}.",
-        )
+        allowed = f"allowed are {', '.join(_DISKS)}"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where="on Google Cloud", allowed=allowed)
     elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{machine} cannot boot from a hyperdisk.",
-            "Use pd-ssd or pd-balanced.",
-        )
+        allowed = "use pd-ssd or pd-balanced"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where=boot, allowed=allowed)
     elif kind not in (None, _HYPERDISK) and machine.startswith(_HYPERDISK_ALONE):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.type",
-            f"{machine} can boot only from a hyperdisk.",
-            f"Use {_HYPERDISK}, or leave type out.",
-        )
+        allowed = f"use {_HYPERDISK}, or leave type out"
+        problems.add("POOL-DISK", f"{path}.type", what=repr(kind), where=boot, allowed=allowed)
     for key in sorted({"iops", "throughput_mib"} & set(disk)):
-        problems.add(
-            "POOL-DISK",
-            f"{path}.{key}",
-            "the Machine API cannot set the speed of a disk of Google Cloud.",
-            f"Remove {key}, or make the disk larger.",
-        )
+        allowed = "remove it, or make the disk larger"
+        where = "with the Machine API on Google Cloud"
+        problems.add("POOL-DISK", f"{path}.{key}", what=key, where=where, allowed=allowed)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:

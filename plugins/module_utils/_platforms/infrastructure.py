@@ -69,13 +69,6 @@ class Infrastructure:
         return ""
 
     @property
-    def refusal(self) -> str:
-        """Return the sentence that this cluster makes no nodes, and why. Only with an `obstacle`."""
-        denied = self.managed and self.topology != "External"
-        what = "lets no customer use its Machine API" if denied else "has no Machine API to make nodes with"
-        return f"This cluster {what}: {self.obstacle}."
-
-    @property
     def instead(self) -> str:
         """Return how a user adds GPU nodes without the Machine API."""
         if self.topology == "External":
@@ -90,8 +83,8 @@ class Infrastructure:
 def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
     """Return the facts of the Infrastructure object C(cluster)."""
     status, spec = obj.get("status", {}), (obj.get("spec") or {}).get("platformSpec") or {}
-    told = status.get("platformStatus") or {}
-    platform = str(told.get("type") or status.get("platform") or "")
+    platform_status = status.get("platformStatus") or {}
+    platform = str(platform_status.get("type") or status.get("platform") or "")
     external = (spec.get("external") or {}).get("platformName", "")
     cloud = (
         str(external or "").lower()
@@ -99,7 +92,10 @@ def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
         else _CLOUDS.get(platform, platform.lower())
     )
     domains = (spec.get(platform.lower()) or {}).get("failureDomains") or ()
-    tags = {tag.get("key"): tag.get("value") for tag in (told.get("aws") or {}).get("resourceTags") or ()}
+    tags = {
+        tag.get("key"): tag.get("value")
+        for tag in (platform_status.get("aws") or {}).get("resourceTags") or ()
+    }
     is_managed = tags.get("red-hat-managed") == "true" or tags.get("red-hat-clustertype") in ("rosa", "osd")
     managed = ("rosa" if tags.get("red-hat-clustertype") == "rosa" else "osd") if is_managed else ""
     return Infrastructure(

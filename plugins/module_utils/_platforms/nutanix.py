@@ -10,7 +10,7 @@ import typing as t
 from .._core.input import Field, Problems
 from .._core.objects import number_of
 from .._core.quantity import canonical
-from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets, refuse_sockets
 
 KEY: t.Final = "nutanix"
 NAME: t.Final = "Nutanix"
@@ -92,38 +92,21 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     gpus, where = wanted.options.get("gpus") or [], f"{paths.options}.gpus"
     for index, gpu in enumerate(gpus):
         if ("name" in gpu) == ("device_id" in gpu):
-            problems.add(
-                "POOL-CONFLICT",
-                f"{where}[{index}]",
-                "must have either name or device_id.",
-                "Set name as Prism shows it, or device_id to the number of the PCI device.",
-            )
+            options = "name (as Prism shows it) and device_id (the number of the PCI device)"
+            given = "both" if "name" in gpu else "none"
+            problems.add("POOL-EITHER", f"{where}[{index}]", options=options, given=given)
     if not gpus and "gpus" not in wanted.patch:
-        problems.add(
-            "POOL-REQUIRED",
-            where,
-            "is required on Nutanix: a machine has only the GPUs of this list.",
-            "Write one entry for each GPU: nutanix: {gpus: [{name: Ada L40S}]}.",
-        )
+        remedy = "Write one entry for each GPU: nutanix: {gpus: [{name: Ada L40S}]}."
+        also = " on Nutanix: a machine has only the GPUs of this list"
+        problems.add("POOL-REQUIRED", where, remedy=remedy, also=also)
     elif gpus and wanted.kind and len(gpus) != wanted.kind.gpus:
+        given, remedy = number_of(len(gpus), "GPU"), "Write one entry for each GPU."
         problems.add(
-            "POOL-GPUS",
-            where,
-            f"lists {number_of(len(gpus), 'GPU')}, but the candidate has {wanted.kind.gpus}.",
-            "Write one entry for each GPU.",
+            "POOL-GPUS", where, remedy=remedy, given=given, type="the candidate", gpus=wanted.kind.gpus
         )
-    cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
-    if cpus and cores and cpus % cores:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{paths.options}.cores_per_socket",
-            f"{cpus} cpus are not a multiple of {cores}.",
-            "Set it to a divisor of cpus.",
-        )
-    if cores and not cpus:
-        problems.add(
-            "POOL-REQUIRED", f"{paths.options}.cpus", "is required with cores_per_socket.", "Set cpus."
-        )
+    refuse_sockets(wanted, paths, problems)
+    if wanted.options.get("cores_per_socket") and not wanted.options.get("cpus"):
+        problems.add("POOL-REQUIRED", f"{paths.options}.cpus", also=" with cores_per_socket")
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
@@ -143,7 +126,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     sizes = {"memorySize": options.get("memory_gib"), "systemDiskSize": wanted.disk.get("size_gib")}
     provider |= {key: canonical(f"{gib}Gi") for key, gib in sizes.items() if gib}
     if options.get("gpus"):
-        provider["gpus"] = [_gpu(one) for one in options["gpus"]]
+        provider["gpus"] = [_gpu(gpu) for gpu in options["gpus"]]
     return provider
 
 

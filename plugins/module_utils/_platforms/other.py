@@ -39,10 +39,9 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     refuse_zones(wanted, "the collection does not know the zones of this platform.", remedy, paths, problems)
     refuse_disk(wanted, (), "this platform", paths, problems)
     if not wanted.patch:
-        message = "is required on this platform: without it, the copy of a worker set has no GPUs."
-        problems.add(
-            "POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that request GPUs."
-        )
+        also = " on this platform: without it, the copy of a worker set has no GPUs"
+        remedy = "Set the fields of the provider's value that request GPUs."
+        problems.add("POOL-REQUIRED", paths.patch, remedy=remedy, also=also)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Value:

@@ -141,14 +141,13 @@ def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) 
     """Add a problem for a market other than on_demand, or a reservation. name: the platform's."""
     kind = wanted.market.get("type", "on_demand")
     if kind != "on_demand":
-        problems.add("POOL-MARKET", f"{paths.market}.type", f"{name} has no market {kind}.", "Remove market.")
+        what, option = f"market {kind}", "type"
     elif wanted.market.get("reservation"):
-        problems.add(
-            "POOL-MARKET",
-            f"{paths.market}.reservation",
-            f"a machine of {name} cannot use a capacity reservation.",
-            "Remove market.",
-        )
+        what, option = "a capacity reservation", "reservation"
+    else:
+        return
+    where, allowed = f"on {name}", "remove market"
+    problems.add("POOL-MARKET", f"{paths.market}.{option}", what=what, where=where, allowed=allowed)
 
 
 def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: Problems) -> None:
@@ -157,10 +156,20 @@ def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: 
         problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
 
 
+def refuse_sockets(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    """Add a problem if the CPUs are not a multiple of cores_per_socket."""
+    cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
+    if cpus and cores and cpus % cores:
+        where, also = f"{paths.options}.cores_per_socket", f", which are not a multiple of {cores}"
+        remedy = "Set it to a divisor of cpus."
+        problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"{cpus} cpus", also=also)
+
+
 def refuse_disk(
     wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
 ) -> None:
     """Add a problem for each option of the disk that is not in C(known)."""
     for key in sorted(set(wanted.disk) - set(known)):
-        can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
-        problems.add("POOL-DISK", f"{paths.disk}.{key}", f"cannot be set for a disk of {name}.", can)
+        allowed = f"only {' and '.join(known)} can be set" if known else "remove disk"
+        where = f"for a disk of {name}"
+        problems.add("POOL-DISK", f"{paths.disk}.{key}", what=key, where=where, allowed=allowed)

@@ -8,7 +8,7 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core.input import Field, Problems
-from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets
+from .platform import Paths, Reports, Wanted, known_fields, refuse_disk, refuse_markets, refuse_sockets
 
 _SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
@@ -88,11 +88,8 @@ class VSphere:
 
     def zone(self, provider: t.Mapping[str, t.Any]) -> str:
         """Return the name of the failure domain, or "" on a cluster without any."""
-        name = str(
-            next(
-                (one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""
-            )
-        )
+        workspace = provider.get("workspace") or {}
+        name = str(next((domain.get("name") for domain in self.domains if _is_in(workspace, domain)), ""))
         return "" if name == _GENERATED else name
 
     def instance_type(self, provider: t.Mapping[str, t.Any]) -> str:
@@ -101,14 +98,7 @@ class VSphere:
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
         refuse_markets(wanted, "vSphere", paths, problems)
         refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
-        cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
-        if cpus and cores and cpus % cores:
-            problems.add(
-                "POOL-CONFLICT",
-                f"{paths.options}.cores_per_socket",
-                f"{cpus} cpus are not a multiple of {cores}.",
-                "Set it to a divisor of cpus.",
-            )
+        refuse_sockets(wanted, paths, problems)
 
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
         source = known_fields(source, _SHAPE)

@@ -62,17 +62,16 @@ def refuse_foreign(live: KubeObject | None) -> None:
     """Raise AcceleratorError if the policy was made by others."""
     if live is not None and not owned(live):
         kind = live["kind"]
-        message = f"{kind} {NAME} was not made by this collection. Nothing was changed."
         remedy = f"Run `oc delete {kind.lower()} {NAME}`, or leave gpu_policy_admission out. No pod ends."
-        raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+        raise AcceleratorError("POLICY-FOREIGN", object=f"{kind} {NAME}", remedy=remedy)
 
 
 def telling(pools: Entries, exempt: t.Sequence[str], *, adds: bool) -> KubeObject:
     """Return the policy that tells pods why they do not run. adds: another policy adds tolerations."""
     notes = {POOLS: json.dumps(pools, sort_keys=True), **({ADDS: "true"} if adds else {})}
     found = [
-        {"expression": one.expression, "message": one.message, "reason": "Forbidden"}
-        for one in rules.rules(pools, adds)
+        {"expression": rule.expression, "message": rule.message, "reason": "Forbidden"}
+        for rule in rules.rules(pools, adds)
     ]
     create, both = ["CREATE"], ["CREATE", "UPDATE"]
     resources = [
@@ -111,9 +110,9 @@ def adding(pools: Entries, exempt: t.Sequence[str]) -> KubeObject:
     """Return the policy that adds tolerations to pods which ask for devices."""
     wanted = ("containers", "tolerations", "asked")
     variables = [
-        one
-        for one in rules.variables(pools)
-        if one["name"] in wanted or one["name"].startswith(rules.TOLERATES)
+        variable
+        for variable in rules.variables(pools)
+        if variable["name"] in wanted or variable["name"].startswith(rules.TOLERATES)
     ]
     return {
         "apiVersion": f"{GROUP}/v1",
@@ -153,12 +152,12 @@ def _others(exempt: t.Sequence[str]) -> KubeObject:
     """Return the selector of all namespaces but these."""
     if not exempt:
         return {}
-    one = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*exempt]}
-    return {"matchExpressions": [one]}
+    expression = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": [*exempt]}
+    return {"matchExpressions": [expression]}
 
 
 def _conditions() -> list[KubeObject]:
-    text = " || ".join(f"request.namespace.startsWith('{one}')" for one in _PLATFORM)
+    text = " || ".join(f"request.namespace.startsWith('{prefix}')" for prefix in _PLATFORM)
     owned = "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, "
     return [
         {"name": "not-of-the-platform", "expression": f"!({text})"},
@@ -192,7 +191,7 @@ def proof(namespace: str, resource: str) -> KubeObject:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def said(status: int, body: t.Any, warnings: t.Iterable[str]) -> str:
+def policy_message(status: int, body: t.Any, warnings: t.Iterable[str]) -> str:
     """Return what the policy said about the pod, as a warning or as a refusal; "" if it said nothing."""
     texts = [str(body.get("message") or "")] if status >= 400 and isinstance(body, dict) else list(warnings)
     return next((text for text in texts if NAME in text), "")
@@ -201,7 +200,7 @@ def said(status: int, body: t.Any, warnings: t.Iterable[str]) -> str:
 def gained(body: t.Any, taint: t.Mapping[str, str]) -> str:
     """Return the toleration of the taint, if the API server gave it to the proof; "" otherwise."""
     spec = (body if isinstance(body, dict) else {}).get("spec") or {}
-    found = next((one for one in spec.get("tolerations") or [] if one.get("key") == taint["key"]), None)
+    found = next((entry for entry in spec.get("tolerations") or [] if entry.get("key") == taint["key"]), None)
     return json.dumps(found, sort_keys=True) if found else ""
 
 

@@ -53,9 +53,9 @@ class Admission:
     def keep(self, pools: t.Sequence[Partition]) -> Result:
         """Write the policies with the rules of these pools; those of other pools stay. Return what holds."""
         if not self._is_wanted or not pools:
-            return self.drop({one.name for one in pools})
+            return self.drop({pool.name for pool in pools})
         before = len(self._api.changes)
-        known_pools = {**self._pools, **{one.name: rules.entry(one) for one in pools}}
+        known_pools = {**self._pools, **{pool.name: rules.entry(pool) for pool in pools}}
         is_asked = self._params["add_tolerations"] and bool(rules.patches(known_pools))
         adds = is_asked and self._api.served(ADDING)
         self._warn_of_doubts(known_pools, adds)
@@ -68,7 +68,7 @@ class Admission:
 
     def drop(self, names: t.Collection[str]) -> Result:
         """Take the rules of these pools away, and the policies with the last pool. Return what holds."""
-        left = {pool: one for pool, one in self._pools.items() if pool not in names}
+        left = {pool: own for pool, own in self._pools.items() if pool not in names}
         if self._live is None or left == self._pools:
             return self._result(self._pools, self._had)
         if left:
@@ -128,7 +128,7 @@ class Admission:
         end = self._api.deadline.elapsed() + PATIENCE
         while True:
             answer = self._api.http.request("POST", path, _DRY_RUN, pod)
-            text = admission.said(answer.status, answer.body, answer.warnings)
+            text = admission.policy_message(answer.status, answer.body, answer.warnings)
             if is_added and (found := admission.gained(answer.body, rules.added(pools)[resource])):
                 return f"the API server added the toleration {found}"
             if text and not is_added and (answer.status >= 400) == (self._params["admission"] == "deny"):

@@ -67,37 +67,34 @@ def read(params: GpuPartitionParams) -> list[Partition]:
     setting = "gpu_policy_spare_image (module option spare_image)"
     references.check(params["spare_image"], "spare_image", setting)
     problems, found = Problems(), []
-    for index, one in enumerate(params["pools"]):
-        path, others = f"pools[{index}]", params["pools"][:index]
-        if one["name"] in (other["name"] for other in others):
-            message = f"{one['name']} is in the list twice."
-            problems.add("POOL-DUPLICATE", f"{path}.name", message, "Give each pool one entry.")
-        if fault := value_fault(one["name"]):
-            message = f"the name {one['name']!r} {fault}."
+    for index, pool in enumerate(params["pools"]):
+        path = f"pools[{index}]"
+        problems.refuse_second(params["pools"], index, path)
+        if fault := value_fault(pool["name"]):
+            message = f"the name {pool['name']!r} {fault}."
             problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
-        if one["spare"] < 0:
-            message = f"is {one['spare']}; it must be 0 or more."
+        if pool["spare"] < 0:
+            message = f"is {pool['spare']}; it must be 0 or more."
             problems.add("POOL-VALUE", f"{path}.spare", message, "Set the number of spare devices.")
-        if one["spare"] and len(one["resources"]) != 1:
-            message = "needs exactly one name in resources, which the placeholder pods request."
-            problems.add(
-                "POOL-CONFLICT", f"{path}.spare", message, "Set resources, such as [nvidia.com/gpu]."
-            )
-        _check_taints(one["taints"], f"{path}.taints", problems)
-        found.append(_partition(one))
+        if pool["spare"] and len(pool["resources"]) != 1:
+            other, also = f"{len(pool['resources'])} names in resources", ": placeholder pods request one"
+            remedy = "Set resources, such as [nvidia.com/gpu]."
+            problems.add("POOL-CONFLICT", f"{path}.spare", remedy=remedy, other=other, also=also)
+        _check_taints(pool["taints"], f"{path}.taints", problems)
+        found.append(_partition(pool))
     problems.raise_if_any()
     return found
 
 
-def _partition(one: PartitionPoolParams) -> Partition:
-    label = {str(key): str(value) for key, value in (one["node_selector"] or {}).items()}
+def _partition(pool: PartitionPoolParams) -> Partition:
+    label = {str(key): str(value) for key, value in (pool["node_selector"] or {}).items()}
     taints = tuple(
         {key: str(taint[key]) for key in ("key", "value", "effect") if taint.get(key)}
-        for taint in one["taints"]
+        for taint in pool["taints"]
         if taint.get("effect") in EFFECTS
     )
-    resources = tuple(sorted(one["resources"]))
-    return Partition(one["name"], label or pool_label(one["name"]), taints, resources, one["spare"])
+    resources = tuple(sorted(pool["resources"]))
+    return Partition(pool["name"], label or pool_label(pool["name"]), taints, resources, pool["spare"])
 
 
 def _check_taints(taints: t.Iterable[t.Mapping[str, t.Any]], path: str, problems: Problems) -> None:

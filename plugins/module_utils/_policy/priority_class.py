@@ -33,20 +33,20 @@ def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObje
     Value and preemptionPolicy of a class can never change. A description that another manager set is a
     conflict.
     """
-    found, there = [], {str(one["metadata"]["name"]): one for one in live}
-    for one in wanted:
-        name, other = str(one["name"]), there.get(str(one["name"]))
+    found, there = [], {str(obj["metadata"]["name"]): obj for obj in live}
+    for priority in wanted:
+        name, other = str(priority["name"]), there.get(str(priority["name"]))
         if name.startswith(RESERVED):
             message = f"PriorityClass {name} begins with {RESERVED}, which Kubernetes keeps for itself."
             found.append(Clash(name, message, "Give the class another name in priority of the pool."))
             continue
-        differs = _differences(one, other) if other else []
+        differs = _differences(priority, other) if other else []
         if differs:
             message = f"PriorityClass {name} exists with {', '.join(differs)}. These fields never change."
             remedy = "Set these live values in priority of the pool, or give the class another name there."
             found.append(Clash(name, message, remedy))
         elif other:
-            text = one.get("description") or _DEFAULT_DESCRIPTION
+            text = priority.get("description") or _DEFAULT_DESCRIPTION
             found += [
                 Clash(name, f"PriorityClass {name}: {conflict.line}.", _DESCRIBE.format(conflict.live))
                 for conflict in fields.conflicts(other, {"description": text}, under=())
@@ -57,9 +57,10 @@ def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObje
 def refuse(found: t.Sequence[Clash]) -> None:
     """Raise AcceleratorError (POOL-PRIORITY) with each clash and the remedy of the first."""
     if found:
-        lines = [one.message for one in found]
-        message = f"{' '.join(lines)} Nothing was changed."
-        raise AcceleratorError("POOL-PRIORITY", message, found[0].remedy, evidence=lines)
+        lines = [clash.message for clash in found]
+        raise AcceleratorError(
+            "POOL-PRIORITY", clashes=" ".join(lines), remedy=found[0].remedy, evidence=lines
+        )
 
 
 def _differences(wanted: t.Mapping[str, t.Any], live: KubeObject) -> list[str]:

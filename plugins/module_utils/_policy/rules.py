@@ -36,7 +36,7 @@ class Rule(t.NamedTuple):
 
 def entry(pool: Partition) -> dict[str, t.Any]:
     """Return what the rules need of a pool."""
-    return {"taints": [dict(one) for one in pool.taints], "resources": list(pool.resources)}
+    return {"taints": [dict(taint) for taint in pool.taints], "resources": list(pool.resources)}
 
 
 def is_of_devices(taint: Taint) -> bool:
@@ -50,8 +50,8 @@ def is_of_devices(taint: Taint) -> bool:
 def offers(entries: Entries) -> dict[str, list[str]]:
     """Return each resource with the names of the pools that offer it."""
     found: dict[str, list[str]] = {}
-    for pool, one in sorted(entries.items()):
-        for resource in one["resources"]:
+    for pool, own in sorted(entries.items()):
+        for resource in own["resources"]:
             found.setdefault(resource, []).append(pool)
     return dict(sorted(found.items()))
 
@@ -102,7 +102,7 @@ def variables(entries: Entries) -> list[KubeObject]:
             f"variables.containers.exists(c, {amount}.exists(r, {vendors} || r in {names}))"
         ),
     }
-    found |= {_variable(index): _tolerated(one) for index, one in enumerate(_taints(entries))}
+    found |= {_variable(index): _tolerated(taint) for index, taint in enumerate(_taints(entries))}
     return [{"name": key, "expression": text} for key, text in found.items()]
 
 
@@ -117,12 +117,12 @@ def _unplaced(entries: Entries, given: t.Mapping[str, Taint]) -> t.Iterator[Rule
     for resource in guarded(entries):
         pools, ways = offers(entries)[resource], []
         wanted = [entries[pool]["taints"] for pool in pools]
-        for one in wanted:
+        for rule in wanted:
             parts = [
                 f"(variables.{_variable(taints.index(taint))} || request.kind.kind != 'Pod')"
                 if given.get(resource) == taint
                 else f"variables.{_variable(taints.index(taint))}"
-                for taint in one
+                for taint in rule
             ]
             ways.append(f"({' && '.join(parts)})")
         condition = f"!({_text(resource)} in variables.asked) || {' || '.join(dict.fromkeys(ways))}"
@@ -131,8 +131,8 @@ def _unplaced(entries: Entries, given: t.Mapping[str, Taint]) -> t.Iterator[Rule
 
 def _no_toleration(resource: str, pools: t.Sequence[str], taints: t.Iterable[Taint]) -> str:
     several = "one of the pools" if len(pools) > 1 else "the pool"
-    lines = ", ".join(f"{{{_toleration_text(one)}}}" for one in taints)
-    marks = ", ".join(write_taint(dict(one)) for one in taints)
+    lines = ", ".join(f"{{{_toleration_text(taint)}}}" for taint in taints)
+    marks = ", ".join(write_taint(dict(taint)) for taint in taints)
     return (
         f"The pod asks for {resource} and does not tolerate the taints of {several} {', '.join(pools)} "
         f"({marks}), so it does not run there. Add to its spec: tolerations: [{lines}]"
@@ -141,17 +141,17 @@ def _no_toleration(resource: str, pools: t.Sequence[str], taints: t.Iterable[Tai
 
 def _unwanted(entries: Entries) -> t.Iterator[Rule]:
     """Yield the rule about pods that use no device and tolerate the taint of nodes with devices."""
-    taints = [one for one in _taints(entries) if is_of_devices(one)]
+    taints = [taint for taint in _taints(entries) if is_of_devices(taint)]
     if not taints:
         return
-    keys = _list({one["key"]: None for one in taints})
-    names = [pool for pool, one in sorted(entries.items()) if any(map(is_of_devices, one["taints"]))]
+    keys = _list({taint["key"]: None for taint in taints})
+    names = [pool for pool, own in sorted(entries.items()) if any(map(is_of_devices, own["taints"]))]
     tolerates = f"variables.tolerations.exists(t, has(t.key) && t.key in {keys})"
     is_agent = (
         "request.kind.kind == 'Pod' && has(object.metadata.ownerReferences) && "
         "object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')"
     )
-    shown = ", ".join(sorted({one["key"] for one in taints}))
+    shown = ", ".join(sorted({taint["key"] for taint in taints}))
     message = (
         f"The pod uses no device and tolerates {shown}, so it can take CPU and memory of the GPU nodes of "
         f"{', '.join(names)}. Remove the toleration"
@@ -169,8 +169,8 @@ def patches(entries: Entries) -> str:
     empty = 'JSONPatch{op: "add", path: "/spec/tolerations", value: []}'
     parts = [f"(has(object.spec.tolerations) ? [] : [{empty}])"]
     for index, resources in sorted(wanted.items()):
-        one = taints[index]
-        value = "".join(f", {key}: {_text(text)}" for key, text in _toleration(one).items())
+        toleration = _toleration(taints[index])
+        value = "".join(f", {key}: {_text(text)}" for key, text in toleration.items())
         made = f"Object.spec.tolerations{{{value[2:]}}}"
         patch = f'JSONPatch{{op: "add", path: "/spec/tolerations/-", value: {made}}}'
         asks = f"variables.asked.exists(r, r in {_list(dict.fromkeys(resources))})"
@@ -180,7 +180,9 @@ def patches(entries: Entries) -> str:
 
 def _taints(entries: Entries) -> list[Taint]:
     """Return each taint of the pools once, in a fixed order."""
-    found = {json.dumps(one, sort_keys=True): one for pool in entries.values() for one in pool["taints"]}
+    found = {
+        json.dumps(taint, sort_keys=True): taint for pool in entries.values() for taint in pool["taints"]
+    }
     return [found[key] for key in sorted(found)]
 
 

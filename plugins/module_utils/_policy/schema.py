@@ -38,7 +38,7 @@ def fill(pool: Description) -> None:
     if kind == HARD and not pool.get("taints") and "existing" not in pool:
         pool["taints"] = [dict(_TAINT)]
     if kind == SOFT and not pool.get("priority"):
-        pool["priority"] = [dict(one) for one in _CLASSES]
+        pool["priority"] = [dict(entry) for entry in _CLASSES]
 
 
 def check(pool: Description, path: str, problems: Problems) -> None:
@@ -48,20 +48,13 @@ def check(pool: Description, path: str, problems: Problems) -> None:
     if kind == HARD and "NoSchedule" not in effects:
         _need_taint(pool, path, problems)
     if kind == SOFT and "NoSchedule" in effects:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{path}.taints",
-            "a NoSchedule taint keeps pods off the nodes, but with partition soft only priorities decide.",
-            "Remove the taint, or set partition: hard.",
-        )
-    for index, one in enumerate(pool.get("priority") or []):
-        if one.get("name") == PRIORITY_CLASS and one != SPARE:
-            problems.add(
-                "POOL-VALUE",
-                f"{path}.priority[{index}].name",
-                f"{PRIORITY_CLASS} is the priority class of the placeholder pods of spare.",
-                "Give the priority class another name.",
-            )
+        also = ", where only priorities decide: a NoSchedule taint keeps pods off the nodes"
+        remedy = "Remove the taint, or set partition: hard."
+        problems.add("POOL-CONFLICT", f"{path}.taints", remedy=remedy, other="partition soft", also=also)
+    for index, priority in enumerate(pool.get("priority") or []):
+        if priority.get("name") == PRIORITY_CLASS and priority != SPARE:
+            why = "the placeholder pods of spare have it"
+            problems.add("POOL-CLASS", f"{path}.priority[{index}].name", name=PRIORITY_CLASS, why=why)
     if pool.get("spare"):
         _check_spare(pool, f"{path}.spare", problems)
 
@@ -70,40 +63,33 @@ def _need_taint(pool: Description, path: str, problems: Problems) -> None:
     if problems.at(f"{path}.taints"):
         return
     if "existing" in pool:
-        message = f"{_WHY_HARD}, and the collection writes no taint on existing nodes."
+        also = f": {_WHY_HARD}, and the collection writes no taint on existing nodes"
         remedy = f"Taint the nodes (oc adm taint nodes), and add {{key: {GPU}, effect: NoSchedule}} here."
     else:
-        message = f"{_WHY_HARD}, and none of the taints has the effect NoSchedule."
+        also = f": {_WHY_HARD}, and none of the taints has the effect NoSchedule"
         remedy = f"Add {{key: {GPU}, effect: NoSchedule}}, or remove taints: that is the default."
-    problems.add("POOL-REQUIRED", f"{path}.taints", message, remedy)
+    problems.add("POOL-REQUIRED", f"{path}.taints", remedy=remedy, also=also)
 
 
 def _check_spare(pool: Description, path: str, problems: Problems) -> None:
     offers = _offers(pool)
     if len({resource for offer in offers for resource in offer}) > 1:
-        problems.add(
-            "POOL-CONFLICT",
-            path,
-            "counts placeholder pods with one device each, but the pool's devices have several names.",
-            "Remove spare, or give the devices of the pool one name.",
-        )
+        other, also = "devices of several names", ": it counts placeholder pods with one device each"
+        remedy = "Remove spare, or give the devices of the pool one name."
+        problems.add("POOL-CONFLICT", path, remedy=remedy, other=other, also=also)
         return
     nodes = (pool.get("autoscale") or {}).get("max", pool.get("replicas"))
     most = max((sum(offer.values()) for offer in offers), default=0)
     if "existing" not in pool and nodes is not None and most and pool["spare"] > nodes * most:
-        problems.add(
-            "POOL-VALUE",
-            path,
-            f"is {pool['spare']}, but the pool has at most {nodes * most} devices.",
-            f"Set it to at most {nodes * most}.",
-        )
+        limit = f"the {nodes * most} devices that the pool has at most"
+        problems.add("POOL-TOO-MANY", path, value=pool["spare"], limit=limit, most=nodes * most)
 
 
 def _offers(pool: Description) -> list[t.Mapping[str, int]]:
     """Return what a node of the pool offers, for each candidate."""
     if "existing" in pool:
         return [profile.offered(pool["existing"].get("expected") or {}, pool.get("sharing") or {})]
-    return [one.expected for one in pool.get("resolved") or []]
+    return [candidate.expected for candidate in pool.get("resolved") or []]
 
 
 def inputs(pools: t.Iterable[Description]) -> list[Description]:
@@ -117,7 +103,10 @@ def inputs(pools: t.Iterable[Description]) -> list[Description]:
             "node_selector": pool["node_selector"],
             "taints": pool["taints"],
             "resources": sorted(
-                {*pool["expected"], *(key for one in pool["candidates"] for key in one["expected"])}
+                {
+                    *pool["expected"],
+                    *(key for candidate in pool["candidates"] for key in candidate["expected"]),
+                }
             ),
             "spare": pool.get("spare") or 0,
         }
@@ -133,8 +122,8 @@ def preemptions(pools: t.Iterable[Description]) -> list[Description]:
     found = []
     for pool in pools:
         names = sorted(pool["expected"])
-        classes = sorted(pool["priority"], key=lambda one: int(one["value"]))
-        strong = [one for one in classes if one.get("preemption_policy") != "Never"]
+        classes = sorted(pool["priority"], key=lambda priority: int(priority["value"]))
+        strong = [priority for priority in classes if priority.get("preemption_policy") != "Never"]
         if len(names) == 1 and strong and classes[0]["value"] < strong[-1]["value"]:
             tolerations = taints.operand_tolerations(pool["taints"])
             entry = {"name": pool["name"], "node_selector": pool["node_selector"], "tolerations": tolerations}
@@ -148,7 +137,7 @@ def priorities(pools: t.Sequence[Description]) -> list[Description]:
     """Return each priority class of the pools of a plan once, with its defaults."""
     found: dict[str, Description] = {}
     spare = [SPARE] if any(pool.get("spare") for pool in pools) else []
-    for one in [*(one for pool in pools for one in pool["priority"]), *spare]:
-        policy = one.get("preemption_policy") or "PreemptLowerPriority"
-        found[one["name"]] = _class(one["name"], one["value"], policy, one.get("description") or "")
+    for entry in [*(entry for pool in pools for entry in pool["priority"]), *spare]:
+        policy = entry.get("preemption_policy") or "PreemptLowerPriority"
+        found[entry["name"]] = _class(entry["name"], entry["value"], policy, entry.get("description") or "")
     return list(found.values())

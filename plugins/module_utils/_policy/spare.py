@@ -86,18 +86,17 @@ def _pod(pool: Partition, image: str) -> KubeObject:
 
 def ours(live: t.Iterable[KubeObject]) -> dict[str, KubeObject]:
     """Return the Deployments of placeholder pods that this collection made, by pool."""
-    return {pool_of(one): one for one in live if owned(one) and name(one) == object_name(pool_of(one))}
+    return {pool_of(obj): obj for obj in live if owned(obj) and name(obj) == object_name(pool_of(obj))}
 
 
 def refuse_foreign(live: t.Iterable[KubeObject], pools: t.Iterable[Partition]) -> None:
     """Raise AcceleratorError if a Deployment of others has the name of one that a pool needs."""
-    wanted = {object_name(one.name) for one in pools if one.spare}
-    for one in live:
-        if name(one) in wanted and not owned(one):
-            place = one["metadata"]["namespace"]
-            message = f"Deployment {place}/{name(one)} was not made by this collection. Nothing was changed."
+    wanted = {object_name(pool.name) for pool in pools if pool.spare}
+    for obj in live:
+        if name(obj) in wanted and not owned(obj):
+            place = f"{obj['metadata']['namespace']}/{name(obj)}"
             remedy = "Set gpu_policy_spare_namespace (module option spare_namespace) to another namespace."
-            raise AcceleratorError("POLICY-FOREIGN", message, remedy)
+            raise AcceleratorError("POLICY-FOREIGN", object=f"Deployment {place}", remedy=remedy)
 
 
 def summarize(pool: Partition, live: KubeObject | None) -> dict[str, t.Any]:

@@ -35,8 +35,8 @@ def present(api: Api, params: GpuPartitionParams) -> Result:
     admission = Admission(api, params)
     admission.refuse(pools)
     seen = _keep_spare(api, params, pools, live)
-    told = admission.keep(pools)
-    return {"spare": [spare.summarize(one, seen.get(one.name)) for one in pools], "admission": told}
+    outcome = admission.keep(pools)
+    return {"spare": [spare.summarize(pool, seen.get(pool.name)) for pool in pools], "admission": outcome}
 
 
 def absent(api: Api, params: GpuPartitionParams) -> Result:
@@ -44,15 +44,15 @@ def absent(api: Api, params: GpuPartitionParams) -> Result:
 
     The namespace goes with its last placeholder pods, and the policies with their last pool.
     """
-    pools = [one._replace(spare=0) for one in options.read(params)]
+    pools = [pool._replace(spare=0) for pool in options.read(params)]
     live = api.list(DEPLOYMENT, params["spare_namespace"])
     admission = Admission(api, params)
     _keep_spare(api, params, pools, live)
     mine = spare.ours(live)
-    if mine and len(live) == len(mine) and set(mine) <= {one.name for one in pools}:
+    if mine and len(live) == len(mine) and set(mine) <= {pool.name for pool in pools}:
         _remove_namespace(api, params["spare_namespace"])
-    told = admission.drop({one.name for one in pools})
-    return {"spare": [spare.summarize(one, None) for one in pools], "admission": told}
+    outcome = admission.drop({pool.name for pool in pools})
+    return {"spare": [spare.summarize(pool, None) for pool in pools], "admission": outcome}
 
 
 def _keep_spare(
@@ -60,15 +60,15 @@ def _keep_spare(
 ) -> dict[str, KubeObject]:
     """Write the Deployments that differ and delete those that no pool wants; return them by pool."""
     place, mine, found = params["spare_namespace"], spare.ours(live), dict[str, KubeObject]()
-    wanted = [one for one in pools if one.spare]
-    if any(one.name not in mine for one in wanted):
+    wanted = [pool for pool in pools if pool.spare]
+    if any(pool.name not in mine for pool in wanted):
         _ensure_namespace(api, place)
-    for one in wanted:
-        manifest = spare.build(one, place, params["spare_image"])
-        found[one.name] = api.apply(manifest, live=mine.get(one.name))
-    for one in pools:
-        if not one.spare and one.name in mine:
-            api.delete(DEPLOYMENT, spare.object_name(one.name), place)
+    for pool in wanted:
+        manifest = spare.build(pool, place, params["spare_image"])
+        found[pool.name] = api.apply(manifest, live=mine.get(pool.name))
+    for pool in pools:
+        if not pool.spare and pool.name in mine:
+            api.delete(DEPLOYMENT, spare.object_name(pool.name), place)
     return found
 
 
@@ -86,10 +86,10 @@ def _remove_namespace(api: Api, place: str) -> None:
         return
     try:
         others = [
-            f"{kind} {name(one)}"
+            f"{kind} {name(obj)}"
             for kind in _OTHERS
-            for one in api.list(known(kind), place, metadata_only=True)
-            if not owned(one) and not spare.is_spare(one)
+            for obj in api.list(known(kind), place, metadata_only=True)
+            if not owned(obj) and not spare.is_spare(obj)
         ]
     except ForbiddenError as exc:
         others = [f"perhaps more ({exc.message})"]

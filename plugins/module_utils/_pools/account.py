@@ -45,18 +45,18 @@ def read_prices(prices: t.Any, path: str = "prices") -> Prices:
 
 def without_type(prices: Prices, pools: t.Iterable[Pool], catalogue: Catalogue) -> str:
     """Return a warning about prices of instance types that neither the catalogue nor a pool has, or ""."""
-    of_pools = {one.instance_type: Decimal(0) for pool in pools for one in pool.candidates}
+    of_pools = {candidate.instance_type: Decimal(0) for pool in pools for candidate in pool.candidates}
     unknown = [name for name in prices if not catalogue.clouds_with(name) and _price(name, of_pools) is None]
     if not unknown:
         return ""
-    told = []
+    names = []
     for name in unknown[:3]:
         near = catalogue.nearest(name, most=1)
-        told.append(f"{name} (did you mean {near[0]}?)" if near else name)
+        names.append(f"{name} (did you mean {near[0]}?)" if near else name)
     more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
     return (
         f"gpu_prices (module option prices) has no GPU instance type of the catalogue or of a pool in "
-        f"{', '.join(told)}{more}: these prices count for nothing."
+        f"{', '.join(names)}{more}: these prices count for nothing."
     )
 
 

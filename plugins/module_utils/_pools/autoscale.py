@@ -66,56 +66,34 @@ def _bounds(pool: Description, scale: t.Mapping[str, int], path: str, problems: 
     """Add a problem for bounds that contradict each other or another option."""
     where = f"{path}.autoscale"
     if scale["min"] > scale["max"]:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.min",
-            f"{scale['min']} is more than max {scale['max']}.",
-            "Set min to at most max.",
-        )
+        most = scale["max"]
+        problems.add("POOL-TOO-MANY", f"{where}.min", value=scale["min"], limit=f"max {most}", most=most)
     if "min_replicas" in pool:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{path}.min_replicas",
-            "cannot be combined with autoscale, which has min.",
-            "Remove min_replicas.",
-        )
+        remedy = "Remove min_replicas."
+        problems.add("POOL-CONFLICT", f"{path}.min_replicas", remedy=remedy, other="autoscale, which has min")
     if pool.get("mixed"):
-        message = (
-            "cannot be combined with mixed: the autoscaler would choose among the instance types by its "
-            "own rules."
-        )
-        problems.add("POOL-CONFLICT", where, message, "Make a pool for each instance type, or remove mixed.")
+        also = ": the autoscaler would choose among the instance types by its own rules"
+        remedy = "Make a pool for each instance type, or remove mixed."
+        problems.add("POOL-CONFLICT", where, remedy=remedy, other="mixed", also=also)
 
 
 def _from_zero(pool: Description, path: str, problems: Problems, cloud: str | None) -> None:
     """Add a problem for facts that the autoscaler needs about a node that does not exist yet."""
     where = f"{path}.autoscale.min"
-    books = f"the autoscaler books only {BOOKED} for a node that does not exist yet"
     if not problems.at(f"{path}.sharing") and renames(pool.get("sharing") or {}):
-        problems.add(
-            "POOL-AUTOSCALE-ZERO",
-            where,
-            f"{books}; with renamed or mixed resources it would never scale up from 0.",
-            "Set min to at least 1, or use sharing that keeps the name.",
-        )
-    for index, one in enumerate(pool.get("resolved", [])):
-        if one.vendor != "nvidia":
-            message = (
-                f"{books}; the devices of {one.instance_type} have another name ({one.vendor}), so it "
-                "would never scale up from 0."
-            )
-            problems.add("POOL-AUTOSCALE-ZERO", where, message, "Set min to at least 1.")
-        elif missing := lacks_size(reports(cloud), one):
-            keys = " and ".join(missing)
-            message = (
-                f"is required to scale up from 0: on {cloud} the autoscaler does not know the size of "
-                f"{one.instance_type}."
-            )
+        why, also = "this pool's are renamed or mixed", ", or use `sharing` that keeps the name"
+        problems.add("POOL-AUTOSCALE-ZERO", where, booked=BOOKED, why=why, also=also)
+    for index, candidate in enumerate(pool.get("resolved", [])):
+        if candidate.vendor != "nvidia":
+            why = f"those of {candidate.instance_type} have another name ({candidate.vendor})"
+            problems.add("POOL-AUTOSCALE-ZERO", where, booked=BOOKED, why=why)
+        elif missing := lacks_size(reports(cloud), candidate):
             problems.add(
-                "POOL-AUTOSCALE-ZERO",
+                "POOL-SIZE",
                 f"{path}.candidates[{index}].{missing[0]}",
-                message,
-                f"Set {keys} on the candidate, or min to at least 1.",
+                cloud=cloud,
+                type=candidate.instance_type,
+                keys=" and ".join(missing),
             )
 
 

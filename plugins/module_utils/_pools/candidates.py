@@ -46,13 +46,8 @@ def resolve(
     found = catalogue.find(where, name) if where else None
     facts = {key: candidate[key] for key in FACTS if candidate.get(key) is not None}
     if cloud and found and facts.get("gpus", found.gpus) != found.gpus:
-        problems.add(
-            "POOL-GPUS",
-            f"{path}.gpus",
-            f"is {facts['gpus']}, and {found.name} has {number_of(found.gpus, 'GPU')}.",
-            "Remove gpus, or use another instance type. If the catalogue is wrong, correct the type in "
-            "gpu_instance_types_catalogue (module option catalogue).",
-        )
+        given = number_of(facts["gpus"], "GPU")
+        problems.add("POOL-GPUS", f"{path}.gpus", given=given, type=found.name, gpus=found.gpus)
         return None
     if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
         entry = {
@@ -99,42 +94,34 @@ def _foreign(
     problems.add(
         "POOL-VENDOR",
         f"{path}.instance_type",
-        f"{found.name} has {found.gpu.model} devices ({found.gpu.vendor}), which the NVIDIA GPU Operator "
-        "does not drive.",
-        f"Use another type: {others}. To create such nodes anyway, set accelerator: {found.accelerator}.",
+        type=found.name,
+        model=found.gpu.model,
+        vendor=found.gpu.vendor,
+        others=others,
+        accelerator=found.accelerator,
     )
 
 
 def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
     if cloud and cloud not in CLOUDS:
         what = (of_cloud(cloud) or OTHER).OWN_TYPE
-        message = f"is required on {cloud}: {name} is {what}, and no catalogue has its GPUs."
-        problems.add(
-            "POOL-REQUIRED",
-            f"{path}.gpus",
-            message,
-            f"Set {path}.gpus and {path}.gpu_model.",
-        )
+        also = f" on {cloud}: {name} is {what}, and no catalogue has its GPUs"
+        remedy = f"Set {path}.gpus and {path}.gpu_model."
+        problems.add("POOL-REQUIRED", f"{path}.gpus", remedy=remedy, also=also)
         return
     elsewhere = catalogue.clouds_with(name)
     where = f" on {cloud}" if cloud else ""
-    message = (
-        f"{name} is a type of {', '.join(elsewhere)}, not{where}."
+    what = (
+        f"a type of {', '.join(elsewhere)}, not{where}"
         if elsewhere
-        else f"{name} is not a known GPU instance type{where}."
+        else f"not a known GPU instance type{where}"
     )
     near = (
         catalogue.nearest(name, cloud if cloud in CLOUDS else None)
         or [entry.name for entry in catalogue.everything(cloud)][:3]
     )
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
-    problems.add(
-        "POOL-INSTANCE-TYPE",
-        f"{path}.instance_type",
-        message,
-        f"{hint}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of "
-        "host), add gpus (and gpu_model) to the candidate.",
-    )
+    problems.add("POOL-INSTANCE-TYPE", f"{path}.instance_type", name=name, what=what, also=hint)
 
 
 def describe(
@@ -179,12 +166,8 @@ def _expected(kind: InstanceType, sharing: Description, path: str, problems: Pro
             problems.add("POOL-GEOMETRY", f"{path}.sharing.{exc.where}", exc.message, exc.remedy)
             return {}
     for way in sharing:
-        problems.add(
-            "POOL-VENDOR",
-            f"{path}.sharing.{way}",
-            f"{kind.gpu.model} devices ({kind.gpu.vendor}) cannot be shared by NVIDIA's operator.",
-            "Remove it.",
-        )
+        other, also = f"{kind.gpu.model} devices ({kind.gpu.vendor})", ": NVIDIA's operator cannot share them"
+        problems.add("POOL-CONFLICT", f"{path}.sharing.{way}", remedy="Remove it.", other=other, also=also)
     return {_RESOURCES[kind.gpu.vendor]: kind.gpus} if kind.gpu.vendor in _RESOURCES else {}
 
 
@@ -211,36 +194,29 @@ def _one_way(sharing: Description) -> bool:
 
 def check_alike(pool: Description, path: str, problems: Problems) -> None:
     """Add a problem if candidates differ in vendor or architecture, or one type in its devices."""
-    vendors = {one.vendor for one in pool["resolved"]}
+    vendors = {candidate.vendor for candidate in pool["resolved"]}
     if len(vendors) > 1:
-        problems.add(
-            "POOL-VENDOR",
-            f"{path}.candidates",
-            f"mixes devices of {' and '.join(sorted(vendors))} in one pool.",
-            "Make one pool for each vendor.",
-        )
+        found = f"devices of {' and '.join(sorted(vendors))}"
+        problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="vendor")
     offers: dict[str, t.Mapping[str, int]] = {}
-    for one in pool["resolved"]:
-        machine = one.instance_type.partition("+")[0]
-        if offers.setdefault(machine, one.expected) != one.expected:
-            message = f"has {machine} with different devices, and no label of a node tells them apart."
-            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make a pool for each.")
-    archs = {one.arch for one in pool["resolved"]}
+    for candidate in pool["resolved"]:
+        machine = candidate.instance_type.partition("+")[0]
+        if offers.setdefault(machine, candidate.expected) != candidate.expected:
+            found = f"different devices of {machine}, which no label of a node tells apart,"
+            problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="candidate")
+    archs = {candidate.arch for candidate in pool["resolved"]}
     if len(archs) > 1:
-        problems.add(
-            "POOL-ARCH",
-            f"{path}.candidates",
-            f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
-            "Make one pool for each architecture.",
-        )
+        found = f"{' and '.join(sorted(archs))} instance types"
+        problems.add("POOL-MIXED", f"{path}.candidates", found=found, kind="architecture")
     programs.check_pool(pool, path, problems)
     allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
     for arch in sorted(archs - set(allowed)) if allowed else ():
         problems.add(
             "POOL-ARCH",
             f"{path}.validate.image",
-            f"the image is for {', '.join(allowed)}, but {pool['resolved'][0].instance_type} is {arch}.",
-            f"Use an image for {arch}, or another instance type.",
+            allowed=", ".join(allowed),
+            type=pool["resolved"][0].instance_type,
+            arch=arch,
         )
 
 
@@ -267,23 +243,14 @@ def _refuse_attached(
     accelerator, _colon, count = gpus.partition(":")
     where = f"{path}.gcp.gpus" if _gpus(candidate) else f"{path}.instance_type"
     if not gpus:
-        remedy = "Attach GPUs: gcp: {gpus: {type: nvidia-tesla-t4, count: 1}}."
-        problems.add("POOL-GPUS", where, f"{machine} has no GPU.", remedy)
+        problems.add("POOL-NO-GPUS", where, machine=machine)
     elif accelerator in offers:
-        counts = map(str, sorted(offers[accelerator]))
-        problems.add(
-            "POOL-GPUS",
-            where,
-            f"{count} {accelerator} cannot be attached to {machine}.",
-            f"Allowed: {', '.join(counts)}.",
-        )
+        counts = ", ".join(map(str, sorted(offers[accelerator])))
+        gpus = f"{count} {accelerator}"
+        problems.add("POOL-ATTACHED", where, gpus=gpus, machine=machine, allowed=counts)
     else:
-        problems.add(
-            "POOL-GPUS",
-            where,
-            f"{accelerator} cannot be attached to a machine.",
-            f"Allowed: {', '.join(sorted(offers))}.",
-        )
+        allowed = ", ".join(sorted(offers))
+        problems.add("POOL-ATTACHED", where, gpus=accelerator, machine="a machine", allowed=allowed)
     return True
 
 
@@ -291,12 +258,8 @@ def check_attached(candidate: Description, path: str, problems: Problems) -> Non
     """Add a problem if the name of the instance type and gcp.gpus attach different GPUs."""
     gpus, attached = _gpus(candidate), str(candidate.get("instance_type") or "").partition("+")[2]
     if attached and gpus and attached != f"{gpus.get('type')}:{gpus.get('count') or 1}":
-        problems.add(
-            "POOL-CONFLICT",
-            f"{path}.gcp.gpus",
-            f"the name of the instance type attaches {attached} already.",
-            "Keep one of them.",
-        )
+        other = f"the name of the instance type, which attaches {attached} already"
+        problems.add("POOL-CONFLICT", f"{path}.gcp.gpus", other=other)
 
 
 def _gpus(candidate: Description) -> Description:

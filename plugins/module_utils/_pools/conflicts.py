@@ -39,12 +39,8 @@ def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> Non
     for index, pool in enumerate(pools):
         own = pool.get("name")
         if own in seen:
-            problems.add(
-                "POOL-DUPLICATE",
-                f"{name}[{index}].name",
-                f"{own} is already the name of {name}[{seen[own]}].",
-                "Give each pool its own name.",
-            )
+            also, remedy = f", first at {name}[{seen[own]}]", "Give each pool its own name."
+            problems.add("POOL-DUPLICATE", f"{name}[{index}].name", remedy=remedy, name=own, also=also)
         elif own:
             seen[own] = index
 
@@ -102,13 +98,8 @@ def _strategies(pools: t.Sequence[Description], name: str, problems: Problems) -
     first = next(iter(found), "")
     for path, wanted in found.items():
         if wanted != found[first]:
-            problems.add(
-                "POOL-CLUSTER-WIDE",
-                path,
-                value=repr(wanted),
-                other=repr(found[first]),
-                first=first,
-            )
+            other = f"{found[first]!r} of {first}"
+            problems.add("POOL-DIFFERS", path, value=repr(wanted), other=other, once="the ClusterPolicy")
 
 
 def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
@@ -117,19 +108,11 @@ def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -
         for position, priority in enumerate(pool.get("priority") or []):
             path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
             if str(own).startswith(RESERVED):
-                problems.add(
-                    "POOL-VALUE",
-                    f"{path}.name",
-                    f"{own} begins with {RESERVED}, which Kubernetes keeps for its own priority classes.",
-                    "Give the priority class another name.",
-                )
+                why = f"Kubernetes keeps {RESERVED} for its own priority classes"
+                problems.add("POOL-CLASS", f"{path}.name", name=own, why=why)
             if own in seen and priority != seen[own][1]:
-                problems.add(
-                    "POOL-CONFLICT",
-                    path,
-                    f"priority class {own} is described differently at {seen[own][0]}.",
-                    "A priority class exists once: give both the same fields.",
-                )
+                other, once = f"that at {seen[own][0]}", f"priority class {own}"
+                problems.add("POOL-DIFFERS", path, value="the description", other=other, once=once)
             elif own:
                 seen[own] = (path, priority)
 
@@ -150,12 +133,8 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
                 mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
                 other = seen.setdefault(mark, (path, quantity))
                 if quantity != other[1] and not (quantity.isdigit() and other[1].isdigit()):
-                    problems.add(
-                        "POOL-CONFLICT",
-                        path,
-                        f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
-                        "Give both the same quantity.",
-                    )
+                    first = f"{other[1]} of {other[0]}"
+                    problems.add("POOL-DIFFERS", path, value=quantity, other=first, once="the quota")
 
 
 def _other_options(
@@ -168,11 +147,10 @@ def _other_options(
         mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
         other = seen.setdefault(mark, (f"{path}.{key}", value))
         if value != other[1]:
+            also = " Or give one of the quotas a name of its own."
+            first = f"{other[1]} of {other[0]}"
             problems.add(
-                "POOL-CONFLICT",
-                f"{path}.{key}",
-                f"differs from {other[0]}, the same quota.",
-                "Give both the same value, or one of them a name of its own.",
+                "POOL-DIFFERS", f"{path}.{key}", value=value, other=first, once="the quota", also=also
             )
 
 
@@ -185,15 +163,15 @@ def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
             problems.add(
                 "POOL-DUPLICATE",
                 f"{path}[{position}].namespace",
-                f"the pool names namespace {namespace} twice, first at quota[{first}].",
-                "Keep one entry with the sum; give a second quota of the namespace a name of its own.",
+                remedy="Keep one entry with the sum; give a second quota of the namespace a name of its own.",
+                name=f"namespace {namespace}",
+                also=f", first at quota[{first}]",
             )
         if namespaces.is_of_platform(namespace):
             problems.add(
                 "QUOTA-NAMESPACE",
                 f"{path}[{position}].namespace",
-                f"namespace {namespace} belongs to the platform: a quota there can stop its pods.",
-                "Set the namespace of a team.",
+                namespace=namespace,
             )
 
 
@@ -207,9 +185,9 @@ def _claims(pools: t.Sequence[Description], name: str, problems: Problems) -> No
                 problems.add(
                     "POOL-DUPLICATE",
                     f"{name}[{index}].sharing.{CLAIMS}[{position}].name",
-                    f"namespace {one.get('namespace')} has a claim {one.get('name')} already, of "
-                    f"{name}[{first}].",
-                    "Give each claim of a namespace its own name.",
+                    remedy="Give each claim of a namespace its own name.",
+                    name=f"claim {one.get('namespace')}/{one.get('name')}",
+                    also=f", first in {name}[{first}]",
                 )
 
 
@@ -221,35 +199,29 @@ def check_backend(pool: Description, path: str, backend: str | None, problems: P
 
 
 def _check_claims(pool: Description, path: str, problems: Problems) -> None:
+    lacks = f"{GPU}, which no node offers"
     if pool.get("spare"):
-        message = "placeholder pods request nvidia.com/gpu, which no node offers with backend dra."
-        _refuse_claims(f"{path}.spare", message, "Remove it.", problems)
+        _refuse_claims(f"{path}.spare", f"placeholder pods request {lacks}", "Remove it", problems)
     if pool.get("autoscale"):
-        message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
-        _refuse_claims(f"{path}.autoscale", message, "Set replicas instead.", problems)
+        why = f"the autoscaler counts {lacks}"
+        _refuse_claims(f"{path}.autoscale", why, "Set replicas instead", problems)
     for name in (pool.get("existing") or {}).get("expected") or {}:
         if name.startswith(NVIDIA) and name != GPU:
-            message = "is not a whole GPU, and with backend dra pods claim whole GPUs."
-            _refuse_claims(
+            where, instead = (
                 f"{path}.existing.expected.{name}",
-                message,
-                f"Expect {GPU}, which counts the GPUs of a node.",
-                problems,
+                f"Expect {GPU}, which counts the GPUs of a node",
             )
+            _refuse_claims(where, "pods claim whole GPUs", instead, problems)
     for index, quota in enumerate(pool.get("quota") or []):
+        where = f"{path}.quota[{index}]"
         if quota.get("priority_classes"):
-            message = "with backend dra pods claim GPUs, and claims have no priority class."
-            _refuse_claims(f"{path}.quota[{index}].priority_classes", message, "Remove it.", problems)
+            why = "pods claim GPUs, and claims have no priority class"
+            _refuse_claims(f"{where}.priority_classes", why, "Remove it", problems)
         for key in quota.get("hard") or {}:
             if key.startswith(f"{_REQUESTS}nvidia.com/"):
-                message = "counts requests, but with backend dra pods claim GPUs."
-                _refuse_claims(
-                    f"{path}.quota[{index}].hard.{key}",
-                    message,
-                    f"Write {quota_key()}, or give gpus.",
-                    problems,
-                )
+                why, instead = "it counts requests, but pods claim GPUs", f"Write {quota_key()}, or give gpus"
+                _refuse_claims(f"{where}.hard.{key}", why, instead, problems)
 
 
-def _refuse_claims(path: str, message: str, remedy: str, problems: Problems) -> None:
-    problems.add("POOL-DRA", path, message, f"{remedy} Or choose another backend.")
+def _refuse_claims(path: str, why: str, instead: str, problems: Problems) -> None:
+    problems.add("POOL-DRA", path, why=why, instead=instead)

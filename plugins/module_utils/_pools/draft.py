@@ -101,11 +101,11 @@ class Draft:
             self._read[path] = _read(raw, path, problems)
         pool = {**self._read[path]}
         if "candidates" in pool:
-            pool["candidates"] = [dict(one) for one in pool["candidates"]]
+            pool["candidates"] = [dict(candidate) for candidate in pool["candidates"]]
         platform_options.settle(pool, path, place.cloud, problems)
         kinds = [
-            self._kind(pool, one, f"{path}.candidates[{index}]", place.cloud, problems)
-            for index, one in enumerate(pool.get("candidates") or [])
+            self._kind(pool, candidate, f"{path}.candidates[{index}]", place.cloud, problems)
+            for index, candidate in enumerate(pool.get("candidates") or [])
         ]
         platform_options.check(pool, kinds, path, place.cloud, problems)
         return {**pool, "resolved": describe_all(pool, kinds, path, problems)}
@@ -174,7 +174,7 @@ def make(pool: Description) -> Pool:
         autoscale=Autoscale(**scale) if scale else None,
         mixed=bool(pool.get("mixed")),
         market=Market(**pool.get("market") or {}),
-        taints=tuple(Taint(**one) for one in pool.get("taints") or []),
+        taints=tuple(Taint(**taint) for taint in pool.get("taints") or []),
         labels=pool.get("labels") or {},
         accelerator=pool.get("accelerator") or first.accelerator,
         disk=pool.get("disk") or {},
@@ -184,8 +184,8 @@ def make(pool: Description) -> Pool:
         if existing
         else first.expected,
         node_selector=existing["node_selector"] if existing else pool_label(pool["name"]),
-        quota=tuple(Quota(**one) for one in pool.get("quota") or []),
-        priority=tuple(Priority(**one) for one in pool.get("priority") or []),
+        quota=tuple(Quota(**quota) for quota in pool.get("quota") or []),
+        priority=tuple(Priority(**priority_class) for priority_class in pool.get("priority") or []),
         validate=Validation(**pool.get("validate") or {}),
         driver=driver or None,
         health=pool.get("health"),

@@ -44,7 +44,7 @@ def counted(sharing: t.Mapping[str, t.Any], offers: t.Iterable[t.Mapping[str, in
 
 def counted_by(pool: Pool) -> str:
     """Return the resource by which a quota counts the devices of a planned pool, or ""."""
-    return counted(pool.sharing, [one.expected for one in pool.candidates] or [pool.expected])
+    return counted(pool.sharing, [candidate.expected for candidate in pool.candidates] or [pool.expected])
 
 
 def renames(sharing: t.Mapping[str, t.Any]) -> bool:
@@ -75,16 +75,16 @@ def _partitions(pool: Pool) -> list[JsonObject]:
         return [{"instance_type": "", "config": config, "expected": dict(pool.expected)}]
     return [
         {
-            "instance_type": one.instance_type.partition("+")[0],
+            "instance_type": candidate.instance_type.partition("+")[0],
             "config": mig_entries(
                 pool.sharing,
-                one.instance_type,
-                one.gpus_per_node,
-                partitions.gpu_of(one.gpu_model, one.gpu_memory_gib),
+                candidate.instance_type,
+                candidate.gpus_per_node,
+                partitions.gpu_of(candidate.gpu_model, candidate.gpu_memory_gib),
             ),
-            "expected": dict(one.expected),
+            "expected": dict(candidate.expected),
         }
-        for one in pool.candidates
+        for candidate in pool.candidates
     ]
 
 
@@ -95,7 +95,7 @@ def inputs(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """
     found = []
     for pool in pools:
-        is_known = all(one.expected == pool.expected for one in pool.candidates)
+        is_known = all(candidate.expected == pool.expected for candidate in pool.candidates)
         found.append(
             {
                 "name": pool.name,
@@ -115,7 +115,7 @@ def proofs(pools: t.Iterable[Pool], validations: t.Sequence[JsonObject]) -> list
     """
     found = []
     for pool in (one for one in pools if one.sharing):
-        mine = [one for one in validations if one["pool"] == pool.name]
+        mine = [validation for validation in validations if validation["pool"] == pool.name]
         claimed = claims_of(pool)
         found.append(
             {

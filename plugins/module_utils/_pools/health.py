@@ -50,16 +50,17 @@ def read(pool: KubeObject, path: str, problems: Problems) -> None:
         return
     where, given = f"{path}.health", pool["health"]
     options = _options({} if given is True else given, where, problems)
-    most, ends = options.get("max_unhealthy"), _is_block(pool)
-    if ends and most not in (None, 0):
+    most, is_block = options.get("max_unhealthy"), _is_block(pool)
+    if is_block and most not in (None, 0):
         problems.add(
             "POOL-CONFLICT",
             f"{where}.max_unhealthy",
-            "must be 0 with market capacity_block: when the block ends, every machine fails, and the "
-            "check would replace each of them again and again.",
-            "Remove it: the check then reports failed machines and replaces none.",
+            remedy="Remove it: the check then reports failed machines and replaces none.",
+            other="market capacity_block",
+            also=": when the block ends, every machine fails, and the check would replace each of them again "
+            "and again",
         )
-    pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
+    pool["health"] = {**options, "max_unhealthy": 0 if is_block else MAX_UNHEALTHY if most is None else most}
 
 
 def name(infrastructure: str, pool: str) -> str:
@@ -106,32 +107,32 @@ def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
 
 def foreign(checks: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the checks that neither we nor OpenShift created."""
-    return [one for one in checks if not owned(one) and one["metadata"]["name"] != _OF_THE_PLATFORM]
+    return [check for check in checks if not owned(check) and check["metadata"]["name"] != _OF_THE_PLATFORM]
 
 
 def selecting(checks: t.Iterable[KubeObject], machines: t.Sequence[KubeObject]) -> list[str]:
     """Return the names of the checks that select at least one of these Machines."""
-    labels = [one["metadata"].get("labels") or {} for one in machines]
+    labels = [machine["metadata"].get("labels") or {} for machine in machines]
     return [
-        one["metadata"]["name"]
-        for one in checks
-        if any(_selects((one.get("spec") or {}).get("selector") or {}, each) for each in labels)
+        check["metadata"]["name"]
+        for check in checks
+        if any(_selects((check.get("spec") or {}).get("selector") or {}, each) for each in labels)
     ]
 
 
-def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
+def warnings(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     """Return warnings about a live check. others: names of foreign checks that select its Machines."""
     own = check["metadata"]["name"]
     held = [
-        one
-        for one in (check.get("status") or {}).get("conditions") or []
-        if one.get("type") == "RemediationAllowed" and one.get("status") == "False"
+        condition
+        for condition in (check.get("status") or {}).get("conditions") or []
+        if condition.get("type") == "RemediationAllowed" and condition.get("status") == "False"
     ]
     paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
     found = [
-        f"MachineHealthCheck {one} was not created by the collection and also selects machines of the "
+        f"MachineHealthCheck {other} was not created by the collection and also selects machines of the "
         "pool: the check with the shorter timeouts decides. Narrow its selector."
-        for one in others
+        for other in others
     ]
     found += [
         f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}"
@@ -163,12 +164,8 @@ def _options(given: t.Any, where: str, problems: Problems) -> KubeObject:
     options = read_map(given, FIELDS, where, problems)
     most = options.get("max_unhealthy")
     if most is not None and not _is_amount(most):
-        problems.add(
-            "POOL-VALUE",
-            f"{where}.max_unhealthy",
-            f"{most!r} is neither a number of machines nor a percentage.",
-            "For example 1, or 40%.",
-        )
+        form, remedy = "a number of machines or a percentage", "For example 1, or 40%."
+        problems.add("POOL-TYPE", f"{where}.max_unhealthy", remedy=remedy, form=form, value=repr(most))
     return options
 
 
@@ -187,7 +184,7 @@ def _selects(selector: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bo
     """Return True if the label selector matches the labels; an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_holds(one, labels) for one in selector.get("matchExpressions") or [])
+    return all(_holds(expression, labels) for expression in selector.get("matchExpressions") or [])
 
 
 def _holds(expression: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:

@@ -23,8 +23,8 @@ def of_policy(
 
     outputs: those of the plan. quotas, priorities: live objects with the label of this collection.
     """
-    limits = {(one["namespace"], one["name"]) for one in outputs["quotas"]}
-    classes = {one["name"] for one in outputs["priorities"]}
+    limits = {(quota["namespace"], quota["name"]) for quota in outputs["quotas"]}
+    classes = {priority["name"] for priority in outputs["priorities"]}
     found = []
     for one in filter(owned, quotas):
         place = str(one["metadata"]["namespace"])
@@ -43,7 +43,7 @@ def of_tuning(outputs: t.Mapping[str, t.Any], objects: t.Iterable[KubeObject]) -
 
     outputs: those of the plan. objects: Tuned objects and MachineConfigPools with our label.
     """
-    tuned = {one["name"] for one in outputs["tunings"]}
+    tuned = {tuning["name"] for tuning in outputs["tunings"]}
     return [
         {"object": f"{one['kind']} {name(one)}", "command": _TUNING.format(name=pool_of(one))}
         for one in objects

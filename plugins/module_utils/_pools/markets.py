@@ -45,12 +45,8 @@ def _market(value: t.Any, path: str, problems: Problems) -> Description:
     if isinstance(value, str):
         return {"type": read(value, MARKET.fields["type"], path, problems)}
     if not isinstance(value, dict):
-        problems.add(
-            "POOL-TYPE",
-            path,
-            "must be a market's name, or a mapping with its type.",
-            f"Types: {', '.join(MARKETS)}.",
-        )
+        remedy, form = f"Types: {', '.join(MARKETS)}.", "a market's name, or a mapping with its type"
+        problems.add("POOL-TYPE", path, remedy=remedy, form=form, value=repr(value))
         return {}
     return t.cast(Description, read(value, MARKET, path, problems))
 
@@ -58,16 +54,8 @@ def _market(value: t.Any, path: str, problems: Problems) -> Description:
 def _check_market(market: Description, where: str, problems: Problems) -> None:
     kind = market.get("type")
     if kind == "spot" and "reservation" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.reservation",
-            "a spot instance cannot use a capacity reservation.",
-            "Remove reservation, or use type on_demand.",
-        )
+        remedy = "Remove reservation, or use type on_demand."
+        problems.add("POOL-CONFLICT", f"{where}.reservation", remedy=remedy, other="market spot")
     if kind in ("on_demand", "capacity_block") and "max_price" in market:
-        problems.add(
-            "POOL-MARKET",
-            f"{where}.max_price",
-            f"only market spot has a maximum price, not {kind}.",
-            "Remove max_price, or use type spot.",
-        )
+        other, remedy = f"market {kind}, only with spot", "Remove max_price, or use type spot."
+        problems.add("POOL-CONFLICT", f"{where}.max_price", remedy=remedy, other=other)

@@ -229,14 +229,14 @@ class Pool:
         """Return the pool as a JSON object of gpu_plan's result."""
         return {
             "name": self.name,
-            "candidates": [one.as_result() for one in self.candidates],
+            "candidates": [candidate.as_result() for candidate in self.candidates],
             "existing": self.existing,
             "replicas": self.replicas,
             "min_replicas": self.min_replicas,
             "autoscale": self.autoscale.as_result() if self.autoscale else {},
             "mixed": self.mixed,
             "market": self.market.as_result(),
-            "taints": [one.as_result() for one in self.taints],
+            "taints": [taint.as_result() for taint in self.taints],
             "labels": dict(self.labels),
             "accelerator": self.accelerator,
             "disk": dict(self.disk),
@@ -244,8 +244,8 @@ class Pool:
             "sharing": dict(self.sharing),
             "expected": dict(self.expected),
             "node_selector": dict(self.node_selector),
-            "quota": [one.as_result() for one in self.quota],
-            "priority": [one.as_result() for one in self.priority],
+            "quota": [quota.as_result() for quota in self.quota],
+            "priority": [priority_class.as_result() for priority_class in self.priority],
             "validate": self.validate.as_result(),
             **({"driver": dict(self.driver)} if self.driver else {}),
             **({"health": self.health} if self.health is not None else {}),
@@ -264,12 +264,19 @@ class Pool:
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
             raise InputError(
                 "POOL-TYPE",
-                f"{path}: is not a pool as gpu_plan returns it ({type(exc).__name__}: {exc}).",
-                "Give a pool of gpu_plan's result unchanged, or describe the pool as an entry of gpu_pools.",
+                remedy="Give a pool of gpu_plan's result unchanged, or describe it as an entry of gpu_pools.",
+                path=path,
+                form="a pool as gpu_plan returns it",
+                value=f"this one ({type(exc).__name__}: {exc})",
             ) from exc
         if pool.min_replicas > pool.replicas:
-            what = f"{path}.min_replicas: {pool.min_replicas} is more than the {pool.replicas} replicas."
-            raise InputError("POOL-CONFLICT", what, f"Set it to at most {pool.replicas}.")
+            raise InputError(
+                "POOL-TOO-MANY",
+                path=f"{path}.min_replicas",
+                value=pool.min_replicas,
+                limit=f"the {pool.replicas} replicas",
+                most=pool.replicas,
+            )
         return pool
 
 

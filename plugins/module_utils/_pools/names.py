@@ -72,7 +72,7 @@ def check_name(pool: Description, path: str, problems: Problems, prefix: str | N
             "Choose another name, such as gpu.",
         )
         return
-    zones = [zone for one in pool.get("candidates") or [] for zone in one.get("zones") or []]
+    zones = [zone for candidate in pool.get("candidates") or [] for zone in candidate.get("zones") or []]
     for zone in dict.fromkeys(zones):
         most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
         if len(pool.get("name") or "") > most:
@@ -95,19 +95,16 @@ def check_labels(pool: Description, path: str, problems: Problems) -> None:
         where = f"{path}.labels.{key}"
         steers = next(filter(key.startswith, _STEERS), "")
         if key in ours:
-            problems.add("POOL-LABEL", where, f"is set by the collection: {ours[key]}.", "Remove it.")
+            problems.add("POOL-LABEL-TAKEN", where, why=f"is set by the collection: {ours[key]}")
         elif steers:
-            who, instead = _STEERS[steers]
-            problems.add("POOL-LABEL", where, f"{who}.", f"Remove it. {instead}")
+            why, instead = _STEERS[steers]
+            problems.add("POOL-LABEL-TAKEN", where, why=why, also=f" {instead}")
 
 
 def check_roles(labels: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
     """Add a problem for each label of the control plane."""
     for key in _CONTROL_PLANE:
         if key in labels:
-            problems.add(
-                "POOL-LABEL",
-                f"{path}.{key}",
-                "belongs to control-plane nodes: nothing of this collection runs there.",
-                "Remove it; another label, such as node-role.kubernetes.io/worker, is allowed.",
-            )
+            why = "belongs to control-plane nodes: nothing of this collection runs there"
+            also = " Another label, such as node-role.kubernetes.io/worker, is allowed."
+            problems.add("POOL-LABEL-TAKEN", f"{path}.{key}", why=why, also=also)

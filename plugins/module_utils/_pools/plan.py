@@ -31,11 +31,11 @@ _REQUESTS: t.Final = "requests."
 # Keys of a pool that decide about its number of nodes: how, and what to do instead of a resize.
 _DECIDE: t.Final = {
     "autoscale": (
-        "the autoscaler decides about the number of nodes.",
+        ": the autoscaler decides",
         "Change its min and max, and run enable_gpus.yml.",
     ),
     "existing": (
-        "the pool consists of existing nodes.",
+        ": the pool consists of existing nodes",
         "Add or remove nodes with the tool that made them.",
     ),
 }
@@ -45,11 +45,11 @@ Rule = t.Callable[[Description, str, Problems], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan. pools: in the user's order. outputs: inputs of the roles. remarks: warnings."""
+    """A plan. pools: in the user's order. outputs: inputs of the roles. warnings: of all pools."""
 
     pools: tuple[Pool, ...]
     outputs: JsonObject
-    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     def as_result(self) -> JsonObject:
         """Return the plan as gpu_plan's result."""
@@ -90,14 +90,10 @@ def draft(
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)) and pools:
-        problems.add(
-            "POOL-TYPE",
-            name,
-            f"must be a list of pools, not {_described(pools)}.",
-            _EXAMPLE.format(name=name),
-        )
+        example = _EXAMPLE.format(name=name)
+        problems.add("POOL-TYPE", name, remedy=example, form="a list of pools", value=_described(pools))
     elif not pools:
-        problems.add("POOL-NONE", name, "is empty, so there is nothing to do.", _EXAMPLE.format(name=name))
+        problems.add("POOL-NONE", name, remedy=_EXAMPLE.format(name=name))
     problems.raise_if_any()
     return ListDraft(
         {f"{name}[{index}]": pool for index, pool in enumerate(pools)},
@@ -122,12 +118,13 @@ def resized(pools: t.Any, name: str, replicas: t.Mapping[str, t.Any]) -> t.Any:
     for pool in replicas:
         if pool not in found:
             known = ", ".join(found)
-            remedy = f"Set gpu_pool (a key of module option replicas) to one of {known}."
-            problems.add("POOL-VALUE", name, f"has no pool {near(pool, found)}. It has {known}.", remedy)
+            option = "gpu_pool (a key of module option replicas)"
+            problems.add("POOL-UNKNOWN", name, pool=near(pool, found), known=known, option=option)
             continue
-        for key, (decides, remedy) in _DECIDE.items():
+        for key, (why, remedy) in _DECIDE.items():
             if key in pools[found[pool]]:
-                problems.add("POOL-CONFLICT", f"{name}[{found[pool]}].{key}", decides, remedy)
+                where = f"{name}[{found[pool]}].{key}"
+                problems.add("POOL-CONFLICT", where, remedy=remedy, other="another number of nodes", also=why)
     problems.raise_if_any()
     wanted = {found[pool]: {"replicas": number} for pool, number in replicas.items()}
     return [{**pool, **wanted[index]} if index in wanted else pool for index, pool in enumerate(pools)]
@@ -148,7 +145,7 @@ def assemble(
     incomplete: t.Collection[str] = (),
     given: t.Collection[str] = (),
 ) -> Plan:
-    """Return the plan of planned pools. name: the list's, for remarks. backend: as in `draft`.
+    """Return the plan of planned pools. name: the list's, for warnings. backend: as in `draft`.
 
     given: names of pools that queues give away. incomplete: names of pools that did not get their machines.
     Operands tolerate their taints and cover the nodes that are there, but nothing waits for a number of
@@ -157,9 +154,9 @@ def assemble(
     claims = backend == conflicts.DRA
     limits = quotas(pools)
     driven = [pool for pool in pools if are_nvidias(pool)]
-    remarks = [
-        *driver_remarks(pools),
-        *quota_remarks([pool for pool in driven if pool.name not in given], limits),
+    warnings = [
+        *driver_warnings(pools),
+        *quota_warnings([pool for pool in driven if pool.name not in given], limits),
     ]
     found = {
         "groups": groups(driven, incomplete),
@@ -178,7 +175,7 @@ def assemble(
         },
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
     }
-    return Plan(pools, found, tuple(f"{name}: {remark}" for remark in remarks))
+    return Plan(pools, found, tuple(f"{name}: {warning}" for warning in warnings))
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
@@ -291,45 +288,45 @@ def are_nvidias(pool: Pool) -> bool:
     return all(candidate.vendor == "nvidia" for candidate in pool.candidates)
 
 
-def driver_remarks(pools: t.Iterable[Pool]) -> list[str]:
-    """Return remarks on devices that the GPU Operator's usual driver does not support."""
-    remarks = []
+def driver_warnings(pools: t.Iterable[Pool]) -> list[str]:
+    """Return warnings on devices that the GPU Operator's usual driver does not support."""
+    warnings = []
     for pool in pools:
-        if remark := rules.outgrown_remark(pool):
-            remarks.append(remark)
+        if warning := rules.outgrown_warning(pool):
+            warnings.append(warning)
         for candidate in pool.candidates:
             of_pool = f"{candidate.instance_type} of pool {pool.name}"
             if candidate.driver == "grid":
                 share = f"{candidate.gpu_share} of " if candidate.gpu_share != "1" else ""
-                remarks.append(
+                warnings.append(
                     f"{of_pool} has {share}its {candidate.gpu_model} as a vGPU: it needs NVIDIA's GRID "
                     "guest driver and a licence"
                 )
             elif candidate.vendor != "nvidia":
-                remarks.append(
+                warnings.append(
                     f"{of_pool} has {candidate.gpu_model} devices ({candidate.vendor}): the "
                     "collection creates its nodes, but installs no driver and no operator for them"
                 )
-    return remarks
+    return warnings
 
 
-def quota_remarks(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
-    """Return remarks on devices that no namespace with a quota may use."""
+def quota_warnings(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list[str]:
+    """Return warnings on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
         for resource, number in (
             (key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key
         ):
             limits[resource] = limits.get(resource, 0) + int(number)
-    remarks = []
+    warnings = []
     for resource, limit in limits.items():
         supply = sum(pool.expected.get(resource, 0) * pool.most_nodes for pool in pools)
         if supply > limit:
-            remarks.append(
+            warnings.append(
                 f"the pools offer {supply} {resource}, but the quotas allow only {limit} in total: only "
                 f"namespaces without a quota can use the other {supply - limit}"
             )
-    return remarks
+    return warnings
 
 
 def given_away(queues: t.Any) -> set[str]:
@@ -339,7 +336,7 @@ def given_away(queues: t.Any) -> set[str]:
 
 
 def _maps(entries: t.Any) -> list[t.Mapping[str, t.Any]]:
-    return [one for one in entries if isinstance(one, t.Mapping)] if isinstance(entries, list) else []
+    return [entry for entry in entries if isinstance(entry, t.Mapping)] if isinstance(entries, list) else []
 
 
 def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:

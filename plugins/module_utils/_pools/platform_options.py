@@ -30,12 +30,7 @@ def settle(pool: Description, path: str, cloud: str | None, problems: Problems) 
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
             if cloud is not None and key != cloud:
-                problems.add(
-                    "POOL-PLATFORM",
-                    f"{where}.{key}",
-                    f"is for {key}, but this cluster runs on {cloud}.",
-                    f"Remove {key}.",
-                )
+                problems.add("POOL-PLATFORM", f"{where}.{key}", platform=key, cloud=cloud)
         if PATCH in holder:
             _check_patch(holder[PATCH], f"{where}.{PATCH}", platform, problems)
     for candidate, _where in _candidates(pool, path):
@@ -63,8 +58,8 @@ def check(
         and pool.get("mixed")
         and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1
     ):
-        message = "would mix candidates with different GPUs, and no label of a node tells them apart here."
-        problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool for each candidate.")
+        found = "different GPUs, which no label of a node tells apart here,"
+        problems.add("POOL-MIXED", f"{path}.mixed", found=found, kind="candidate")
 
 
 def wanted(pool: Pool, candidate: Candidate, key: str, zone: str = "", image: str = "") -> Wanted:
@@ -97,12 +92,8 @@ def _check(
     problems: Problems,
 ) -> None:
     if platform.ZONED and not candidate.get("zones") and not problems.at(f"{where}.zones"):
-        problems.add(
-            "POOL-REQUIRED",
-            f"{where}.zones",
-            f"is required on {platform.KEY}.",
-            "List the zones in which machines may be created.",
-        )
+        remedy = "List the zones in which machines may be created."
+        problems.add("POOL-REQUIRED", f"{where}.zones", remedy=remedy, also=f" on {platform.KEY}")
     market, options, patch = (
         (path if key in pool and not own else where) for key, own in _written(pool, candidate, platform.KEY)
     )
@@ -137,15 +128,15 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
         problems.add(
             "POOL-TYPE",
             path,
-            "must be a mapping, merged into the provider's value (RFC 7386).",
-            "Write {field: value}; null removes a field.",
+            remedy="Write {field: value}; null removes a field.",
+            form="a mapping, merged into the provider's value (RFC 7386)",
+            value=repr(patch),
         )
         return
     if not all(isinstance(key, str) for key in patch):
-        keys = ", ".join(str(key) for key in patch if not isinstance(key, str))
-        problems.add(
-            "POOL-TYPE", path, f"has keys that are no text: {keys}.", "Put the names of fields in quotes."
-        )
+        value = f"one with the keys {', '.join(str(key) for key in patch if not isinstance(key, str))}"
+        remedy = "Put the names of fields in quotes."
+        problems.add("POOL-TYPE", path, remedy=remedy, form="a mapping whose keys are text", value=value)
         return
     for field in unknown_fields(platform, patch) if platform and platform.SHAPE else ():
         near = (

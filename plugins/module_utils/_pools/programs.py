@@ -9,6 +9,7 @@ import typing as t
 
 from .._core import references
 from .._core.input import Field, Problems, read, read_map
+from .._core.objects import number_of
 
 JsonObject = dict[str, t.Any]
 
@@ -56,16 +57,14 @@ def read_programs(value: t.Any, path: str, problems: Problems) -> list[JsonObjec
     An entry is the name of a program, or a mapping with its options.
     """
     if not isinstance(value, list) or not value:
-        problems.add(
-            "POOL-TYPE", path, "must be a list of programs.", f"Give names such as {', '.join(PROGRAMS)}."
-        )
+        problems.add("POOL-TYPE", path, form=f"a list of programs ({', '.join(PROGRAMS)})", value=repr(value))
         return []
     entries = [_read(entry, f"{path}[{index}]", problems) for index, entry in enumerate(value)]
     order = list(PROGRAMS)
     found = [entry for entry in entries if entry]
     for index, entry in enumerate(found):
         if entry["program"] != OWN and entry in found[:index]:
-            problems.add("POOL-DUPLICATE", path, f"{entry['program']} is in the list twice.", "Keep one.")
+            problems.add("POOL-DUPLICATE", path, name=entry["program"])
     return sorted(found, key=lambda entry: order.index(entry["program"]))
 
 
@@ -90,7 +89,7 @@ def _numbers(value: t.Any, program: str, path: str, problems: Problems) -> dict[
     """Return figure -> number. One number alone is for the only figure of a user's own program."""
     given = value if isinstance(value, t.Mapping) else {"figure": value}
     if program != OWN and not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, "must be a mapping of figures.", "Write {figure: number}.")
+        problems.add("POOL-TYPE", path, form="a mapping of figures and numbers", value=repr(value))
         return {}
     found = {}
     for key, number in given.items():
@@ -146,12 +145,8 @@ def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
         return
     for key in ("benchmark", "image"):
         if key in validate:
-            problems.add(
-                "POOL-CONFLICT",
-                f"{where}.{key}",
-                "cannot be combined with programs, of which each has its own image.",
-                f"Move it into an entry of {where}.programs.",
-            )
+            remedy = f"Move it into an entry of `{where}.programs`."
+            problems.add("POOL-CONFLICT", f"{where}.{key}", remedy=remedy, other="programs")
     validate["programs"] = read_programs(validate["programs"], f"{where}.programs", problems)
 
 
@@ -175,9 +170,7 @@ def check_pool(pool: JsonObject, path: str, problems: Problems) -> None:
                 "Remove the type; fp16 and fp32 work on every GPU.",
             )
         if most is not None and entry.get("nodes", 1) > most:
+            limit = f"the {number_of(most, 'node')} of the pool"
             problems.add(
-                "POOL-CONFLICT",
-                f"{where}[{index}].nodes",
-                f"{entry['nodes']} nodes have to work together, and the pool has at most {most}.",
-                "Lower it, or leave it out to test each node by itself.",
+                "POOL-TOO-MANY", f"{where}[{index}].nodes", value=entry["nodes"], limit=limit, most=most
             )

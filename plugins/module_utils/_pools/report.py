@@ -42,16 +42,16 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
     """
     parts = {name: list(parts_of(result)) for name, result in steps.items()}
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
-    costs = {one["pool"]: one for one in plan.get("costs") or []}
+    costs = {cost["pool"]: cost for cost in plan.get("costs") or []}
     pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
     objects = [
-        {"step": name, **one}
+        {"step": name, **change}
         for name, found in parts.items()
         for part in found
-        for one in part.get("foreseen") or []
+        for change in part.get("foreseen") or []
     ]
-    rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
-    told: JsonObject = {
+    rebooted = [reboot for found in parts.values() for part in found for reboot in _rebooted(part)]
+    summary: JsonObject = {
         "pools": pools,
         "objects": objects,
         "drained": [one for part in machines.values() for one in _drained(part)],
@@ -64,7 +64,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "leftovers": [*leftovers.of_pools(plan, parts.get("nodes", ())), *(plan.get("leftovers") or [])],
         "warnings": warnings_of(steps),
     }
-    return {**told, "table": _table(told)}
+    return {**summary, "table": _table(summary)}
 
 
 def parts_of(result: t.Any) -> t.Iterator[JsonObject]:
@@ -87,8 +87,8 @@ def warnings_of(steps: t.Mapping[str, t.Any]) -> list[str]:
 def _pool(pool: JsonObject, result: JsonObject | None, cost: JsonObject | None) -> JsonObject:
     """Return one pool's part of the report. result: gpu_machineset's; None for existing nodes."""
     asked = (result or {}).get("pool") or pool
-    types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
-    then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
+    types = list(dict.fromkeys(candidate["instance_type"] for candidate in asked["candidates"]))
+    then = sum(machine_set["replicas"] for machine_set in result["machine_sets"]) if result else None
     # A partition or a share is a device of the node, and no GPU.
     each = max(
         (one.get("gpus_per_node") or sum(one["expected"].values()) for one in asked["candidates"]),
@@ -128,7 +128,7 @@ def _more(result: JsonObject, why: str) -> list[JsonObject]:
 
 def _rebooted(result: JsonObject) -> list[JsonObject]:
     """Return the objects that reboot nodes. nodes: None if the step does not know which."""
-    written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
+    written = [change["object"] for change in result.get("foreseen") or [] if change["action"] != KEEP]
     return [
         {"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING
     ]
@@ -139,13 +139,13 @@ def _autoscaling(pools: t.Iterable[JsonObject], nodes: t.Iterable[JsonObject]) -
     kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
     handed = [part for part in nodes if "autoscalers" in part]
     return {
-        "machine_sets": [one for part in handed for one in part["autoscalers"]],
-        "gpu_limits": [one for part in handed[-1:] for one in part["limits"] if one["type"] in kinds],
+        "machine_sets": [autoscaler for part in handed for autoscaler in part["autoscalers"]],
+        "gpu_limits": [limit for part in handed[-1:] for limit in part["limits"] if limit["type"] in kinds],
     }
 
 
-def _table(told: JsonObject) -> list[str]:
-    rows = [_HEADING, *map(_row, told["pools"])]
+def _table(summary: JsonObject) -> list[str]:
+    rows = [_HEADING, *map(_row, summary["pools"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
     return [
         *(
@@ -153,14 +153,14 @@ def _table(told: JsonObject) -> list[str]:
             for row in rows
         ),
         # Ansible folds long lines and quotes lines with a colon.
-        *(_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action),
-        *_scaling_lines(told["autoscaling"]),
-        *_node_lines(told),
-        *_limit_lines(told),
-        *_cost_lines(told["cost"]),
+        *(_line(one) for action in _VERBS for one in summary["objects"] if one["action"] == action),
+        *_scaling_lines(summary["autoscaling"]),
+        *_node_lines(summary),
+        *_limit_lines(summary),
+        *_cost_lines(summary["cost"]),
         *(
-            f"stays   {one['object']}, not in this list of pools; {one['command']}"
-            for one in told["leftovers"]
+            f"stays   {leftover['object']}, not in this list of pools; {leftover['command']}"
+            for leftover in summary["leftovers"]
         ),
     ]
 
@@ -177,33 +177,33 @@ def _scaling_lines(scaling: JsonObject) -> list[str]:
     ]
 
 
-def _node_lines(told: JsonObject) -> list[str]:
+def _node_lines(summary: JsonObject) -> list[str]:
     """Return the lines of nodes that are drained or rebooted, and of machine sets that drifted."""
     lines = [
         f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
-        for one in told["drained"]
+        for one in summary["drained"]
     ]
     lines += [
         f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})"
-        for one in told["rebooted"]
+        for one in summary["rebooted"]
     ]
-    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
+    lines += [] if summary["rebooted"] else ["reboot  no node, as no machine configuration is written"]
     return lines + [
-        f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
+        f"drift   {one['machine_set']} {one['field']}" for pool in summary["pools"] for one in pool["drift"]
     ]
 
 
-def _limit_lines(told: JsonObject) -> list[str]:
+def _limit_lines(summary: JsonObject) -> list[str]:
     """Return the lines of the limits of the provider's account, and of the quotas of namespaces."""
     limits = [
         f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} "
         f"({', '.join(one['pools'])})"
-        for one in told["limits"]
+        for one in summary["limits"]
     ]
     return limits + [
-        f"quota   {one['namespace']}/{one['name']} {key} {number}"
-        for one in told["quotas"]
-        for key, number in one["hard"].items()
+        f"quota   {quota['namespace']}/{quota['name']} {key} {number}"
+        for quota in summary["quotas"]
+        for key, number in quota["hard"].items()
     ]
 
 
@@ -215,10 +215,10 @@ def _cost_lines(cost: JsonObject | None) -> list[str]:
     return [f"cost    {_span(cost)} an hour ({cost['class']})"]
 
 
-def _line(one: JsonObject) -> str:
-    fields = f" ({', '.join(one['fields'])})" if one["fields"] else ""
-    unchecked = " (unchecked)" if one.get("unchecked") else ""
-    return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}{unchecked}"
+def _line(change: JsonObject) -> str:
+    fields = f" ({', '.join(change['fields'])})" if change["fields"] else ""
+    unchecked = " (unchecked)" if change.get("unchecked") else ""
+    return f"{_VERBS[change['action']]:<6}  {change['object']}{fields}{unchecked}"
 
 
 def _row(pool: JsonObject) -> tuple[str, ...]:

@@ -61,10 +61,10 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         place = _place(api, draft, place)
     given = pool_plan.given_away(params["queues"])
     found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
-    for remark in found.remarks:
-        api.warn(remark)
-    if prices and (remark := account.without_type(prices, found.pools, catalogue)):
-        api.warn(remark)
+    for warning in found.warnings:
+        api.warn(warning)
+    if prices and (warning := account.without_type(prices, found.pools, catalogue)):
+        api.warn(warning)
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),
@@ -113,13 +113,9 @@ def _place(api: Api, draft: Draft, place: Place) -> Place:
     cluster = infrastructure.read(found)
     if cluster.managed and draft.makes_machines:
         # A customer lacks the rights too, and to grant them would not help: so this comes before rights.
-        raise AcceleratorError(
-            "MACH-NO-API",
-            cluster.refusal,
-            machine_pools.instead(
-                next(pool for pool in draft.pools(place) if not pool.existing), cluster.managed
-            ),
-        )
+        pool = next(pool for pool in draft.pools(place) if not pool.existing)
+        instead = machine_pools.instead(pool, cluster.managed)
+        raise AcceleratorError("MACH-NO-API", remedy=instead, why=cluster.obstacle)
     limits = place.accelerator_limits
     if limits is None and draft.is_scaled:
         limits = fixed_types(api)

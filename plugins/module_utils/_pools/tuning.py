@@ -33,12 +33,12 @@ def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
     Memory is the least. A type or a number of CPUs that not all of them have is not known.
     """
     found: dict[str, set[t.Any]] = {
-        "architecture": {one.arch for one in candidates},
-        "instance_type": {one.instance_type.partition("+")[0] for one in candidates},
-        "vcpus": {one.vcpus for one in candidates},
+        "architecture": {candidate.arch for candidate in candidates},
+        "instance_type": {candidate.instance_type.partition("+")[0] for candidate in candidates},
+        "vcpus": {candidate.vcpus for candidate in candidates},
     }
     known = {key: next(iter(values)) for key, values in found.items() if len(values) == 1 and all(values)}
-    memory = [one.memory_gib for one in candidates]
+    memory = [candidate.memory_gib for candidate in candidates]
     if memory and all(memory):
         known["memory_gib"] = int(min(one for one in memory if one))
     return known

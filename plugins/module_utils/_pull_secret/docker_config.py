@@ -17,10 +17,6 @@ TYPE: t.Final = "kubernetes.io/dockerconfigjson"
 DOCKER_HUB: t.Final = "docker.io"
 _HELPERS: t.Final = ("credHelpers", "credsStore")
 _EXAMPLE: t.Final = '{"auths": {"nvcr.io": {"auth": "..."}}}'
-_GIVE: t.Final = (
-    "Set gpu_pull_secret_file (module option path) to a file that "
-    "`podman login --authfile FILE REGISTRY` wrote."
-)
 # A registry, or the start of a repository -> its credentials, as the file has them.
 Auths = dict[str, dict[str, t.Any]]
 
@@ -31,19 +27,19 @@ def parse(text: str, option: str) -> Auths:
         found = json.loads(text)
     except ValueError as exc:
         place = f" (line {exc.lineno}, column {exc.colno})" if isinstance(exc, json.JSONDecodeError) else ""
-        raise InputError("PULL-JSON", f"{option}: is not JSON{place}.", _GIVE) from None
+        raise InputError("PULL-CONFIG", option=option, why=f"it is not JSON{place}") from None
     auths = found.get("auths") if isinstance(found, dict) else None
     if not isinstance(auths, dict) or not auths:
-        helper = next((one for one in _HELPERS if isinstance(found, dict) and found.get(one)), "")
+        helper = next((key for key in _HELPERS if isinstance(found, dict) and found.get(key)), "")
         why = (
-            f"has {helper}, a program on the machine of the login, and no credentials"
+            f"it has {helper}, a program on the machine of the login, and no credentials"
             if helper
-            else f"has no auths, as in {_EXAMPLE}"
+            else f"it has no auths, as in {_EXAMPLE}"
         )
-        raise InputError("PULL-CONFIG", f"{option}: {why}.", _GIVE)
+        raise InputError("PULL-CONFIG", option=option, why=why)
     for registry, entry in auths.items():
         if fault := _fault(entry):
-            raise InputError("PULL-CONFIG", f"{option}: auths.{registry}: {fault}.", _GIVE)
+            raise InputError("PULL-CONFIG", option=option, why=f"auths.{registry}: {fault}")
     return t.cast(Auths, auths)
 
 
@@ -55,7 +51,7 @@ def read(data: t.Mapping[str, t.Any]) -> Auths:
     except (ValueError, AttributeError, binascii.Error):
         return {}
     found = auths if isinstance(auths, dict) else {}
-    return {key: one for key, one in found.items() if isinstance(one, dict)}
+    return {key: entry for key, entry in found.items() if isinstance(entry, dict)}
 
 
 def data(auths: Auths) -> dict[str, str]:

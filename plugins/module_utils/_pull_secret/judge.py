@@ -55,38 +55,30 @@ def rotation(used: Used, live: KubeObject | None, after: Auths) -> Rotation:
 def choose(found: t.Sequence[Used], names: t.Sequence[str]) -> list[Used]:
     """Return the pull secrets that the option names chooses; all without it. Raise AcceleratorError."""
     if not found:
-        raise AcceleratorError(
-            "PULL-NONE",
-            "No ClusterPolicy, NVIDIADriver, NicClusterPolicy, Module or ServiceAccount of the GPU stack "
-            "names a pull secret, so its images are pulled with the pull secret of the whole cluster.",
-            "Change that one with `oc set data secret/pull-secret -n openshift-config "
-            "--from-file=.dockerconfigjson=FILE`, or set "
-            "gpu_operator_spec: {driver: {imagePullSecrets: [NAME]}} and run enable_gpus.yml.",
-        )
-    there = {f"{one.namespace}/{one.name}" for one in found}
-    unknown = [one for one in names if one not in there and one not in {used.name for used in found}]
+        raise AcceleratorError("PULL-NONE")
+    there = {f"{secret.namespace}/{secret.name}" for secret in found}
+    unknown = [name for name in names if name not in there and name not in {used.name for used in found}]
     if unknown:
-        raise AcceleratorError(
-            "PULL-NONE",
-            f"names: {', '.join(unknown)}: no object of the GPU stack pulls images with this Secret.",
-            f"Set gpu_pull_secret_names (module option names) to some of {', '.join(sorted(there))}.",
-        )
-    chosen = [one for one in found if {one.name, f"{one.namespace}/{one.name}"} & set(names)]
+        raise AcceleratorError("PULL-UNKNOWN", names=", ".join(unknown), known=", ".join(sorted(there)))
+    chosen = [secret for secret in found if {secret.name, f"{secret.namespace}/{secret.name}"} & set(names)]
     return chosen if names else list(found)
 
 
-def refuse(one: Rotation, may_drop: bool) -> None:
+def refuse(rotation: Rotation, may_drop: bool) -> None:
     """Raise AcceleratorError if the Secret is not to be changed, or if the new content does not fit it."""
-    if one.action == KEEP:
+    if rotation.action == KEEP:
         return
-    if one.live is not None:
-        _refuse_owner(one.used, one.live)
-        _refuse_type(one.used, one.live)
-    _refuse_registry(one)
-    if one.dropped and not may_drop:
-        registries = ", ".join(one.dropped)
+    if rotation.live is not None:
+        _refuse_owner(rotation.used, rotation.live)
+        _refuse_type(rotation.used, rotation.live)
+    _refuse_registry(rotation)
+    if rotation.dropped and not may_drop:
+        registries = ", ".join(rotation.dropped)
         raise AcceleratorError(
-            "PULL-DROPS", secret=one.used.object_name, registries=registries, registry=one.dropped[0]
+            "PULL-DROPS",
+            secret=rotation.used.object_name,
+            registries=registries,
+            registry=rotation.dropped[0],
         )
 
 
@@ -118,7 +110,7 @@ def _refuse_type(used: Used, live: KubeObject) -> None:
         )
 
 
-def _refuse_registry(one: Rotation) -> None:
+def _refuse_registry(rotation: Rotation) -> None:
     """Raise PULL-REGISTRY if images come from a registry that only the old content has a login for.
 
     An image that no content has a login for comes from a public registry, from a mirror, or with the pull
@@ -126,15 +118,15 @@ def _refuse_registry(one: Rotation) -> None:
     """
     lost = [
         image
-        for image in one.used.images
-        if not docker_config.entry_of(one.after, image)
-        and (one.live is None or docker_config.entry_of(one.before, image))
+        for image in rotation.used.images
+        if not docker_config.entry_of(rotation.after, image)
+        and (rotation.live is None or docker_config.entry_of(rotation.before, image))
     ]
-    if one.live is None and len(lost) < len(one.used.images):
+    if rotation.live is None and len(lost) < len(rotation.used.images):
         return
     if lost:
         registry = docker_config.host(lost[0])
-        logins = ", ".join(sorted(one.after))
+        logins = ", ".join(sorted(rotation.after))
         raise AcceleratorError(
-            "PULL-REGISTRY", secret=one.used.object_name, registry=registry, image=lost[0], logins=logins
+            "PULL-REGISTRY", secret=rotation.used.object_name, registry=registry, image=lost[0], logins=logins
         )

@@ -16,20 +16,20 @@ _WORDS: t.Final = {CREATE: "is created", REPLACE: "is replaced in place", KEEP: 
 
 def build(plan: t.Sequence[Rotation], answers: t.Mapping[str, Answers]) -> dict[str, t.Any]:
     """Return the keys of the module's result."""
-    rows = [(one, answers.get(one.used.object_name, {})) for one in plan]
+    rows = [(rotation, answers.get(rotation.used.object_name, {})) for rotation in plan]
     return {
-        "pull_secrets": [_entry(one, found) for one, found in rows],
-        "table": [line for one, found in rows for line in lines(one, found)],
+        "pull_secrets": [_entry(rotation, found) for rotation, found in rows],
+        "table": [line for rotation, found in rows for line in lines(rotation, found)],
     }
 
 
-def lines(one: Rotation, answers: Answers) -> list[str]:
+def lines(rotation: Rotation, answers: Answers) -> list[str]:
     """Return what happens to one pull secret, a line for each fact."""
-    used = one.used
+    used = rotation.used
     images = [f"  {answer.image}: {_said(answer)}" for answer in answers.values()]
     waiting = [f"  waits for its image, and tries again by itself: {', '.join(used.waiting)}"]
     return [
-        f"{used.object_name} {_WORDS[one.action]}: {', '.join(sorted(one.after))}",
+        f"{used.object_name} {_WORDS[rotation.action]}: {', '.join(sorted(rotation.after))}",
         *(f"  named by {field}" for field in used.fields),
         f"  used by {number_of(len(used.pods), 'pod')}, which all go on",
         *(waiting if used.waiting else []),
@@ -37,14 +37,14 @@ def lines(one: Rotation, answers: Answers) -> list[str]:
     ]
 
 
-def _entry(one: Rotation, answers: Answers) -> dict[str, t.Any]:
-    used = one.used
+def _entry(rotation: Rotation, answers: Answers) -> dict[str, t.Any]:
+    used = rotation.used
     return {
         "namespace": used.namespace,
         "name": used.name,
-        "action": one.action,
-        "registries": sorted(one.after),
-        "dropped": one.dropped if one.action == REPLACE else [],
+        "action": rotation.action,
+        "registries": sorted(rotation.after),
+        "dropped": rotation.dropped if rotation.action == REPLACE else [],
         "fields": list(used.fields),
         "pods": list(used.pods),
         "waiting": list(used.waiting),

@@ -48,16 +48,16 @@ def ensure(api: Api, params: GpuPullSecretParams) -> dict[str, t.Any]:
     after = _content(params)
     secrets.register(*docker_config.secret_strings(after))
     chosen = judge.choose(_used(api, params), params["names"])
-    plan = [judge.rotation(one, _live(api, one), after) for one in chosen]
-    for one in plan:
-        judge.refuse(one, params["drop"])
+    plan = [judge.rotation(used, _live(api, used), after) for used in chosen]
+    for rotation in plan:
+        judge.refuse(rotation, params["drop"])
     answers = _verify(api, plan)
-    for one in plan:
-        for line in result.lines(one, answers.get(one.used.object_name, {})):
+    for rotation in plan:
+        for line in result.lines(rotation, answers.get(rotation.used.object_name, {})):
             api.progress(line)
     judge_answers(api, plan, answers)
-    for one in plan:
-        _write(api, one)
+    for rotation in plan:
+        _write(api, rotation)
     return result.build(plan, answers)
 
 
@@ -65,13 +65,13 @@ def judge_answers(
     api: Api, plan: t.Sequence[Rotation], answers: t.Mapping[str, t.Mapping[str, image.Answer]]
 ) -> None:
     """Raise PULL-REFUSED if a registry refuses the new content; warn of images that nobody could look up."""
-    for one in plan:
-        found = answers.get(one.used.object_name, {})
+    for rotation in plan:
+        found = answers.get(rotation.used.object_name, {})
         if refused := [answer for answer in found.values() if answer.verdict == image.REFUSED]:
             raise AcceleratorError(
                 "PULL-REFUSED",
                 evidence=[f"{answer.image}: {answer.words}" for answer in refused],
-                secret=one.used.object_name,
+                secret=rotation.used.object_name,
                 image=refused[0].image,
                 answer=refused[0].words,
                 registry=docker_config.host(refused[0].image),
@@ -79,7 +79,7 @@ def judge_answers(
         unknown = [answer for answer in found.values() if answer.verdict != image.THERE]
         if unknown and not api.check_mode:
             api.warn(
-                f"{one.used.object_name}: it is not known whether the new pull secret can pull "
+                f"{rotation.used.object_name}: it is not known whether the new pull secret can pull "
                 f"{', '.join(answer.image for answer in unknown)} ({unknown[0].words})."
             )
 
@@ -96,11 +96,9 @@ def _content(params: GpuPullSecretParams) -> Auths:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as exc:
             why = exc.strerror if isinstance(exc, OSError) else "it is no text"
-            raise InputError(
-                "PULL-JSON",
-                f"{option}: {path} cannot be read: {why}.",
-                "Set gpu_pull_secret_file to a file that the machine with Ansible can read.",
-            ) from None
+            remedy = "Set gpu_pull_secret_file to a file that the machine with Ansible can read."
+            why = f"{path} cannot be read: {why}"
+            raise InputError("PULL-CONFIG", remedy=remedy, option=option, why=why) from None
     secrets.register(text)
     return docker_config.parse(text, option)
 
@@ -147,19 +145,21 @@ def _verify(api: Api, plan: t.Sequence[Rotation]) -> dict[str, dict[str, image.A
     The cluster looks up images with the Secrets of a namespace. A Secret of our own has one login for each
     image. It names the whole image, so the cluster prefers it to every other Secret there.
     """
-    wanted = [one for one in plan if one.action != judge.KEEP]
+    wanted = [rotation for rotation in plan if rotation.action != judge.KEEP]
     answers: dict[str, dict[str, image.Answer]] = {}
-    for place in sorted({one.used.namespace for one in wanted}):
-        here = [one for one in wanted if one.used.namespace == place]
+    for place in sorted({rotation.used.namespace for rotation in wanted}):
+        here = [rotation for rotation in wanted if rotation.used.namespace == place]
         images = {
-            name: one.after[key]
-            for one in here
-            for name in one.used.images
-            if (key := docker_config.entry_of(one.after, name))
+            name: rotation.after[key]
+            for rotation in here
+            for name in rotation.used.images
+            if (key := docker_config.entry_of(rotation.after, name))
         }
         found = _looked_up(api, place, images)
-        for one in here:
-            answers[one.used.object_name] = {name: found[name] for name in one.used.images if name in found}
+        for rotation in here:
+            answers[rotation.used.object_name] = {
+                name: found[name] for name in rotation.used.images if name in found
+            }
     return answers
 
 
@@ -202,17 +202,19 @@ def _manifest(name: str, namespace: str, auths: Auths, labels: t.Mapping[str, st
     }
 
 
-def _write(api: Api, one: Rotation) -> None:
+def _write(api: Api, rotation: Rotation) -> None:
     """Create or replace the Secret. The record of the change has the registries, and nothing else."""
-    if one.action == judge.KEEP:
-        api.kept.append(one.used.object_name)
+    if rotation.action == judge.KEEP:
+        api.kept.append(rotation.used.object_name)
         return
     count = len(api.changes)
-    if one.action == judge.CREATE:
-        api.apply(_manifest(one.used.name, one.used.namespace, one.after, {}))
+    if rotation.action == judge.CREATE:
+        api.apply(_manifest(rotation.used.name, rotation.used.namespace, rotation.after, {}))
     else:
         # Another client made the Secret and may keep its other fields.
-        api.merge_patch(_SECRET, one.used.name, one.used.namespace, {"data": docker_config.data(one.after)})
-    before = {"registries": sorted(one.before), "content": "the old one"} if one.live else {}
-    after = {"registries": sorted(one.after), "content": "the new one"}
-    api.changes[count:] = [Change(one.used.object_name, before, after)]
+        api.merge_patch(
+            _SECRET, rotation.used.name, rotation.used.namespace, {"data": docker_config.data(rotation.after)}
+        )
+    before = {"registries": sorted(rotation.before), "content": "the old one"} if rotation.live else {}
+    after = {"registries": sorted(rotation.after), "content": "the new one"}
+    api.changes[count:] = [Change(rotation.used.object_name, before, after)]

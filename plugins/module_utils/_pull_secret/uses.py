@@ -47,13 +47,13 @@ def named(kind: str, obj: KubeObject) -> list[Named]:
     """Return the fields of an object that name pull secrets, each as path and name of the Secret."""
     object_name = f"{kind} {name(obj)}"
     if kind == "ServiceAccount":
-        found = [(f"{object_name}: {_FIELD}", one) for one in _names(obj.get(_FIELD))]
-        return [one for one in found if not _OWN_REGISTRY.fullmatch(one[1])]
+        found = [(f"{object_name}: {_FIELD}", secret_name) for secret_name in _names(obj.get(_FIELD))]
+        return [pair for pair in found if not _OWN_REGISTRY.fullmatch(pair[1])]
     spec = obj.get("spec") or {}
     repository = [spec.get("imageRepoSecret")] if kind == "Module" else []
     return [
-        *((f"{object_name}: spec.imageRepoSecret", one) for one in _names(repository)),
-        *((f"{object_name}: {path}", one) for path, one in _walk(spec, "spec")),
+        *((f"{object_name}: spec.imageRepoSecret", secret_name) for secret_name in _names(repository)),
+        *((f"{object_name}: {path}", secret_name) for path, secret_name in _walk(spec, "spec")),
     ]
 
 
@@ -67,8 +67,8 @@ def used(place: Place, fields: t.Iterable[Named]) -> list[Used]:
 
 def _used(place: Place, secret: str, paths: tuple[str, ...]) -> Used:
     pods = [pod for pod in place.pods if secret in _names((pod.get("spec") or {}).get(_FIELD))]
-    templates = [(one.get("spec") or {}).get("template") or {} for one in place.daemon_sets]
-    specs = [(one.get("spec") or {}) for one in (*pods, *templates)]
+    templates = [(daemon_set.get("spec") or {}).get("template") or {} for daemon_set in place.daemon_sets]
+    specs = [(holder.get("spec") or {}) for holder in (*pods, *templates)]
     images = {image for spec in specs if secret in _names(spec.get(_FIELD)) for image in _images(spec)}
     return Used(
         place.namespace,
@@ -83,29 +83,29 @@ def _used(place: Place, secret: str, paths: tuple[str, ...]) -> Used:
 def _walk(value: t.Any, path: str) -> t.Iterator[Named]:
     """Yield each field below a value that lists pull secrets."""
     if isinstance(value, list):
-        for at, one in enumerate(value):
-            yield from _walk(one, f"{path}[{at}]")
+        for at, item in enumerate(value):
+            yield from _walk(item, f"{path}[{at}]")
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             if key == _FIELD:
-                yield from ((f"{path}.{key}", secret) for secret in _names(one))
+                yield from ((f"{path}.{key}", secret) for secret in _names(item))
             else:
-                yield from _walk(one, f"{path}.{key}")
+                yield from _walk(item, f"{path}.{key}")
 
 
 def _names(listed: t.Any) -> list[str]:
     """Return the names of Secrets in a list of names, or of maps with a name."""
-    found = [one.get("name") if isinstance(one, dict) else one for one in listed or []]
-    return [str(one) for one in found if one]
+    found = [item.get("name") if isinstance(item, dict) else item for item in listed or []]
+    return [str(item) for item in found if item]
 
 
 def _images(spec: t.Mapping[str, t.Any]) -> list[str]:
     containers = [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]
-    return [str(one["image"]) for one in containers if one.get("image")]
+    return [str(container["image"]) for container in containers if container.get("image")]
 
 
 def _is_waiting(pod: KubeObject) -> bool:
     status = pod.get("status") or {}
     every = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-    reasons = [((one.get("state") or {}).get("waiting") or {}).get("reason") for one in every]
+    reasons = [((container.get("state") or {}).get("waiting") or {}).get("reason") for container in every]
     return any(reason in _WAITING for reason in reasons)

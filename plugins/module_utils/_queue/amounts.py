@@ -38,14 +38,14 @@ def quota(
     if gpus is not None:
         if len(devices) != 1:
             message = f"{path}.gpus: the pool offers {_listed(devices)}, so a number of GPUs says too little."
-            example = ", ".join(f"{one}: 8" for one in devices)
+            example = ", ".join(f"{resource}: 8" for resource in devices)
             raise InputError(CODE, message, f"Set {path}.resources: {{{example}}} in place of gpus.")
         device = next(iter(devices))
         if device in named:
             message = f"{path}.gpus: {path}.resources gives a number of {device} too."
             raise InputError(CODE, message, f"Remove {path}.gpus or {path}.resources[{device}].")
         named = {**named, device: gpus}
-    wanted = [one for one in devices if one not in named]
+    wanted = [resource for resource in devices if resource not in named]
     if wanted and named.keys() & devices:
         named |= dict.fromkeys(wanted, 0)
     elif wanted:
@@ -56,7 +56,13 @@ def quota(
         if key not in devices and key.startswith(VENDORS):
             message = f"{path}.resources[{key}]: the pool offers {_listed(devices)}, not {key}."
             raise InputError(CODE, message, f"Write {_listed(devices)}.")
-    return {key: _amount(f"{path}.resources[{key}]", value, key in devices) for key, value in named.items()}
+        if fault := quantity.fault(named[key], key in devices):
+            where = f"{path}.resources[{key}]"
+            raise InputError("QUOTA-QUANTITY", path=where, value=repr(named[key]), wanted=fault)
+    return {
+        key: str(int(quantity.parse(value))) if key in devices else quantity.canonical(value)
+        for key, value in named.items()
+    }
 
 
 def _whole(path: str, devices: Counts, nodes: int, is_shared: bool) -> dict[str, int]:
@@ -67,7 +73,7 @@ def _whole(path: str, devices: Counts, nodes: int, is_shared: bool) -> dict[str,
     if not nodes:
         message = f"{path}: how many nodes the pool has is not known, so the number of GPUs is required."
         raise InputError(CODE, message, f"Set {path}.gpus.")
-    return {one: number * nodes for one, number in devices.items()}
+    return {device: number * nodes for device, number in devices.items()}
 
 
 def check_limits(
@@ -78,32 +84,13 @@ def check_limits(
         if number is None:
             continue
         if number < 0:
-            raise InputError(
-                "QUEUE-COHORT", f"{path}.{key} is {number}; it must be 0 or more.", "Set it to 0."
-            )
+            raise InputError("QUEUE-COHORT", path=f"{path}.{key}", number=number, wanted="0 or more")
         if not cohort:
-            queue = path.partition(".")[0]
-            message = f"{path}.{key}: the queue is in no cohort, so there is nobody to {key} from or to."
-            remedy = f"Set {queue}.cohort, or remove {path}.{key}."
-            raise InputError("QUEUE-COHORT", message, remedy)
-    least = min((int(given[one]) for one in devices), default=0)
+            raise InputError("QUEUE-NO-COHORT", path=f"{path}.{key}", queue=path.partition(".")[0])
+    least = min((int(given[device]) for device in devices), default=0)
     if lend is not None and lend > least:
-        message = f"{path}.lend is {lend}, and the queue has only {least} of a device."
-        raise InputError("QUEUE-COHORT", message, f"Set it to at most {least}.")
-
-
-def _amount(path: str, value: object, is_device: bool) -> str:
-    try:
-        text, whole = quantity.canonical(value), quantity.is_whole(value)
-    except ValueError:
-        message = f"{path}: {value!r} is not a quantity."
-        raise InputError(CODE, message, "Use a number such as 8, 500m or 64Gi.") from None
-    if text.startswith("-") or isinstance(value, bool):
-        raise InputError(CODE, f"{path}: {value!r} is not allowed; it must be 0 or more.", "Use 8.")
-    if is_device and not whole:
-        message = f"{path}: {value!r} is not allowed; devices are counted in whole numbers."
-        raise InputError(CODE, message, "Use a whole number such as 8.")
-    return str(int(quantity.parse(value))) if is_device else text
+        wanted = f"at most {least}, the queue's number of a device"
+        raise InputError("QUEUE-COHORT", path=f"{path}.lend", number=lend, wanted=wanted)
 
 
 def _listed(devices: t.Iterable[str]) -> str:

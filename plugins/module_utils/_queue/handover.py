@@ -35,10 +35,10 @@ def refuse(pools: t.Iterable[Pool], queues: t.Sequence[Queue]) -> None:
     limits = most(queues)
     for pool in pools:
         # A quota of some priority classes counts only some pods.
-        for quota in (one for one in pool.quota if not one.priority_classes):
-            hard = quota.hard or {f"{REQUESTS}{one}": str(quota.gpus) for one in pool.expected}
+        for quota in (entry for entry in pool.quota if not entry.priority_classes):
+            hard = quota.hard or {f"{REQUESTS}{device}": str(quota.gpus) for device in pool.expected}
             for key, text in _refusing(hard, limits.get(quota.namespace, {})).items():
-                paths = [one.path for one in queues if quota.namespace in one.namespaces]
+                paths = [queue.path for queue in queues if quota.namespace in queue.namespaces]
                 raise InputError(
                     "QUEUE-TWO-QUOTAS",
                     path=paths[0],
@@ -82,7 +82,7 @@ def object_name(quota: KubeObject) -> str:
     return f"ResourceQuota {quota['metadata']['namespace']}/{name(quota)}"
 
 
-def told(quota: KubeObject, keys: t.Mapping[str, str]) -> str:
+def warning(quota: KubeObject, keys: t.Mapping[str, str]) -> str:
     """Return the sentence about a ResourceQuota and what happens with it."""
     key, reason = next(iter(keys.items()))
     hard = (quota.get("spec") or {}).get("hard") or {}

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core import conditions
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import AcceleratorError, InputError, text_of
 from .._core.objects import KubeObject, Snapshot, at
 from .._core.readiness import Grace, Readiness, pending, ready, worst
 from .options import GpuQueueParams
@@ -39,7 +39,7 @@ def read(params: GpuQueueParams) -> Instance | None:
     if given is None:
         return None
     frameworks = given["frameworks"]
-    twice = [one for one in dict.fromkeys(frameworks) if frameworks.count(one) > 1]
+    twice = [framework for framework in dict.fromkeys(frameworks) if frameworks.count(framework) > 1]
     if not frameworks or twice:
         fault = f"has {twice[0]} twice" if twice else "is empty, and Kueue would manage no job"
         remedy = f"Set {PATH}: [BatchJob] (module option instance.frameworks)."
@@ -76,12 +76,12 @@ def judge(live: KubeObject | None, wanted: Instance) -> Readiness:
     if live is not None and available.get("status") == "True":
         return ready("Available")
     if available.get("reason") == _NO_CERTIFICATES:
-        error = no_cert_manager()
-        return pending(_NO_CERTIFICATES, error.message, code=error.code, remedy=error.remedy)
-    text = str(available.get("message") or "its operator has not looked at it yet")
-    remedy = f"Run `oc logs -n {wanted.namespace} deployment/openshift-kueue-operator`."
-    message = f"Kueue {kueue.CLUSTER} is not available: {text}."
-    return pending(str(available.get("reason") or "NotSeen"), message, code=CODE, remedy=remedy)
+        return pending(
+            _NO_CERTIFICATES, **text_of("QUEUE-NO-CERT-MANAGER", version=CERTIFICATES[0])._asdict()
+        )
+    why = str(available.get("message") or "its operator has not looked at it yet")
+    text = text_of(CODE, name=kueue.CLUSTER, why=why, namespace=wanted.namespace)
+    return pending(str(available.get("reason") or "NotSeen"), **text._asdict())
 
 
 def degraded(live: KubeObject) -> str:
@@ -92,18 +92,7 @@ def degraded(live: KubeObject) -> str:
     return f"Kueue {kueue.CLUSTER} is degraded ({found.get('reason')}): {found.get('message')}"
 
 
-def no_cert_manager() -> AcceleratorError:
-    """Return the error for a cluster on which the operator makes no Kueue."""
-    return AcceleratorError("QUEUE-NO-CERT-MANAGER", version=CERTIFICATES[0])
-
-
-def second(namespaces: t.Sequence[str]) -> AcceleratorError:
-    """Return the error for a cluster with another Kueue: both would write the same CRDs and webhooks."""
-    return AcceleratorError("QUEUE-TWO-KUEUES", namespaces=", ".join(namespaces), deployment=CONTROLLER)
-
-
-def not_served() -> AcceleratorError:
+def not_served(namespace: str) -> AcceleratorError:
     """Return the error for a Kueue that is to be there, and whose kinds the cluster does not serve."""
-    message = f"Kueue {kueue.CLUSTER} exists, and the cluster does not serve its kinds ({kueue.GROUP}) yet."
-    remedy = f"Run `oc get crd clusterqueues.{kueue.GROUP}`, then run again."
-    return AcceleratorError(CODE, message, remedy)
+    why = f"the cluster does not serve its kinds ({kueue.GROUP}) yet"
+    return AcceleratorError(CODE, name=kueue.CLUSTER, why=why, namespace=namespace)

@@ -8,12 +8,13 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core.adoption import keeper
+from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._frame.adopt_or_apply import adopt_or_apply
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, by_name, known
-from . import instance, refusals
+from . import instance
 from .instance import Instance
 from .served import optional
 
@@ -35,14 +36,15 @@ def look(api: Api, wanted: Instance) -> Found:
     live = api.get(kind, kueue.CLUSTER) if kind else None
     is_ready = instance.judge(live, wanted).is_ready
     if not is_ready and optional(api, *instance.CERTIFICATES) is None:
-        raise instance.no_cert_manager()
+        raise AcceleratorError("QUEUE-NO-CERT-MANAGER", version=instance.CERTIFICATES[0])
     if live is None:
         others = api.list(known("Deployment"), fields=by_name(instance.CONTROLLER), metadata_only=True)
-        places = {str(one["metadata"]["namespace"]) for one in others} - {wanted.namespace}
+        places = {str(deployment["metadata"]["namespace"]) for deployment in others} - {wanted.namespace}
         if places:
-            raise instance.second(sorted(places))
+            names = ", ".join(sorted(places))
+            raise AcceleratorError("QUEUE-TWO-KUEUES", namespaces=names, deployment=instance.CONTROLLER)
     if kind is None and not api.check_mode:
-        raise refusals.no_kueue()
+        raise AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
     return Found(wanted, kind, live)
 
 

@@ -8,7 +8,8 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core import conditions
-from .._core.objects import KubeObject, Snapshot, name, named
+from .._core.errors import text_of
+from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.readiness import Grace, Readiness, pending, ready, worst
 from .._core.run import holder
 from .._stack import upgrade
@@ -17,10 +18,6 @@ from .options import Queue
 # Troubles that pass while Kueue reads the new objects.
 PASSING: t.Final = ("QUEUE-INACTIVE",)
 CODE: t.Final = "QUEUE-NOT-ACTIVE"
-_REMEDY: t.Final = (
-    "Run `oc get pods -A -l control-plane=controller-manager,app.kubernetes.io/name=kueue` and "
-    "`oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`."
-)
 
 
 class Judge:
@@ -31,12 +28,12 @@ class Judge:
         self._grace = grace
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        found = [cluster_queue(one, named(snapshot["queues"], one.name)) for one in self._wanted]
+        found = [cluster_queue(queue, named(snapshot["queues"], queue.name)) for queue in self._wanted]
         found += [
-            _local_queue(one, space, snapshot["local"])
-            for one in self._wanted
-            if not is_stopped(named(snapshot["queues"], one.name))
-            for space in one.namespaces
+            _local_queue(queue, space, snapshot["local"])
+            for queue in self._wanted
+            if not is_stopped(named(snapshot["queues"], queue.name))
+            for space in queue.namespaces
         ]
         return worst(self._grace.harden(found))
 
@@ -46,29 +43,31 @@ def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
     active = conditions.find(live, "Active")
     object_name = f"ClusterQueue {wanted.name}"
     if not active or active.get("observedGeneration", 0) < _generation(live):
-        message = f"Kueue has not looked at {object_name} yet."
-        return pending("NotSeen", message, code=CODE, remedy=_REMEDY)
+        return _unseen("NotSeen", object_name)
     if active["status"] == "True" or is_stopped(live):
         return ready("Active")
     reason = str(active.get("reason"))
-    message = f"{object_name} is not active ({reason}): {active.get('message')}"
+    text = text_of("QUEUE-INACTIVE", queue=wanted.name, condition=reason, answer=active.get("message"))
     if reason == "FlavorNotFound":
         remedy = (
             f"Run `oc get resourceflavors.{kueue.GROUP}`, then run again: the task creates those of pools."
         )
-    else:
-        remedy = f"Run `oc describe clusterqueues.{kueue.GROUP} {wanted.name}`, and mend what is missing."
-    return pending(reason, message, code="QUEUE-INACTIVE", remedy=remedy)
+        text = text._replace(remedy=remedy)
+    return pending(reason, **text._asdict())
 
 
 def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Readiness:
     object_name = f"LocalQueue {space}/{wanted.local_queue}"
-    own = (one for one in found if one["metadata"].get("namespace") == space)
+    own = (local for local in found if local["metadata"].get("namespace") == space)
     active = conditions.find(named(own, wanted.local_queue), "Active")
     if active.get("status") == "True":
         return ready("Active")
-    text = str(active.get("message") or "Kueue has not looked at it yet")
-    return pending("LocalQueue", f"{object_name} is not active: {text}", code=CODE, remedy=_REMEDY)
+    return _unseen("LocalQueue", object_name, str(active.get("message") or ""))
+
+
+def _unseen(reason: str, object_name: str, why: str = "") -> Readiness:
+    text = text_of("QUEUE-NOT-ACTIVE", object=object_name, why=why or "Kueue has not looked at it yet")
+    return pending(reason, **text._asdict())
 
 
 def _generation(live: KubeObject) -> int:
@@ -83,7 +82,7 @@ def is_stopped(live: KubeObject) -> bool:
 def stopped(live: KubeObject) -> str:
     """Return who stopped the ClusterQueue, and what lets it admit again."""
     queue, who = name(live), holder(live)
-    said = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
+    why = f"{who or 'somebody'} set stopPolicy {live['spec']['stopPolicy']}"
     again = (
         f'oc patch clusterqueues.{kueue.GROUP} {queue} --type merge -p \'{{"spec":{{"stopPolicy":"None"}}}}\''
     )
@@ -93,7 +92,7 @@ def stopped(live: KubeObject) -> str:
         remedy = f"{upgrade.GO_ON} `{pause}` gives the stopPolicy back, and the upgrade does not go on."
     elif who:
         remedy = f"If the removal is no longer wanted: {remedy}"
-    return f"ClusterQueue {object_name} admits nothing: {said}. {remedy}"
+    return f"ClusterQueue {object_name} admits nothing: {why}. {remedy}"
 
 
 def summarize(wanted: Queue, live: KubeObject) -> dict[str, t.Any]:
@@ -130,18 +129,19 @@ def overused(wanted: Queue, live: KubeObject) -> list[str]:
     facts = summarize(wanted, live)
     found = []
     for share, pool in zip(wanted.shares, facts["pools"], strict=True):
-        for key, one in pool["resources"].items():
-            most = int(one["quota"]) + (share.borrow or 0)
+        for key, resource in pool["resources"].items():
+            most = int(resource["quota"]) + (share.borrow or 0)
             is_bounded = not wanted.cohort or share.borrow is not None
-            if is_bounded and int(one["used"]) > most:
+            if is_bounded and int(resource["used"]) > most:
                 found.append(
-                    f"Queue {wanted.name}: its Workloads use {one['used']} {key} of pool {pool['name']}, and "
-                    f"it may use {most}. What runs goes on; nothing new is admitted until less is used."
+                    f"Queue {wanted.name}: its Workloads use {resource['used']} {key} of pool "
+                    f"{pool['name']}, and it may use {most}. What runs goes on; nothing new is admitted "
+                    "until less is used."
                 )
     return found
 
 
-def remarks(queues: t.Sequence[Queue]) -> list[str]:
+def warnings(queues: t.Sequence[Queue]) -> list[str]:
     """Return warnings about pools of which queues give away more than there is."""
     found = []
     given: dict[tuple[str, str], int] = {}
@@ -174,11 +174,11 @@ def crowded(
     pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}
     found = []
     for (pool, key), number in given.items():
-        theirs = {name(one): sum(_quotas(one, key, pool, flavors)) for one in others}
-        theirs = {one: more for one, more in theirs.items() if more}
+        theirs = {name(other): sum(_quotas(other, key, pool, flavors)) for other in others}
+        theirs = {other: more for other, more in theirs.items() if more}
         offered = pools[pool].most_nodes * pools[pool].expected.get(key, 0)
         if theirs and 0 < offered < number + sum(theirs.values()):
-            listed = ", ".join(f"{one} ({more})" for one, more in sorted(theirs.items()))
+            listed = ", ".join(f"{other} ({more})" for other, more in sorted(theirs.items()))
             found.append(
                 f"The queues give away {number} {key} of pool {pool}, and ClusterQueues that are not in "
                 f"gpu_queues give away GPUs of the same nodes: {listed}. The nodes have {offered}: pods of "
@@ -193,19 +193,19 @@ def _quotas(
     """Yield what a ClusterQueue has of the resource on the nodes of a pool."""
     for group in (queue.get("spec") or {}).get("resourceGroups") or []:
         for flavor in group.get("flavors") or []:
-            for one in flavor.get("resources") or []:
+            for resource in flavor.get("resources") or []:
                 is_there = pool == flavor.get("name") or pool in flavors.get(str(flavor.get("name")), ())
-                if is_there and one.get("name") == key and str(one.get("nominalQuota")).isdigit():
-                    yield int(one["nominalQuota"])
+                if is_there and resource.get("name") == key and str(resource.get("nominalQuota")).isdigit():
+                    yield int(resource["nominalQuota"])
 
 
 def unreachable(queues: t.Sequence[Queue]) -> list[str]:
     """Return warnings about pools that start without nodes, although Kueue looks for free nodes."""
     pools = {share.pool.name: share.pool for queue in queues for share in queue.shares}
     return [
-        f"Pool {one} is scaled by the autoscaler, and its queues have a topology: Kueue admits a Job only "
-        "when the nodes for it are there, so no Job brings a node."
-        for one, pool in pools.items()
+        f"Pool {pool.name} is scaled by the autoscaler, and its queues have a topology: Kueue admits a Job "
+        "only when the nodes for it are there, so no Job brings a node."
+        for pool in pools.values()
         if pool.autoscale
     ]
 
@@ -213,7 +213,7 @@ def unreachable(queues: t.Sequence[Queue]) -> list[str]:
 def two_flavors(node: KubeObject, flavors: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:
     """Return the flavors whose labels the node has, if these are more than one. flavors: name -> labels."""
     marks = node["metadata"].get("labels") or {}
-    found = [one for one, wanted in flavors.items() if wanted and wanted.items() <= marks.items()]
+    found = [flavor for flavor, wanted in flavors.items() if wanted and wanted.items() <= marks.items()]
     return found if len(found) > 1 else []
 
 
@@ -224,11 +224,10 @@ def object_name(workload: KubeObject) -> str:
 
 def drained(queues: t.Collection[str], snapshot: Snapshot) -> Readiness:
     """Return ready when no Workload holds quota of these ClusterQueues."""
-    held = [object_name(one) for one in snapshot["workloads"] if kueue.holder(one) in queues]
+    held = [object_name(workload) for workload in snapshot["workloads"] if kueue.holder(workload) in queues]
     if not held:
         return ready("Empty")
     space, _slash, first = held[0].partition("/")
     remedy = f"Run `oc describe workloads.{kueue.GROUP} {first} -n {space}`, then run again."
-    noun = "Workload holds" if len(held) == 1 else "Workloads hold"
-    message = f"{len(held)} {noun} quota of the queues: {', '.join(held[:10])}."
-    return pending("Busy", message, code="QUEUE-BUSY", remedy=remedy, details=tuple(held))
+    text = text_of("QUEUE-BUSY", count=number_of(len(held), "Workload"), names=", ".join(held[:10]))
+    return pending("Busy", text.message, code=text.code, remedy=remedy, details=tuple(held))

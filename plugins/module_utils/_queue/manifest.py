@@ -22,7 +22,7 @@ TOPOLOGY: t.Final = "gpu-pools"
 
 def topology(version: str, levels: t.Sequence[str]) -> KubeObject:
     """Return the Topology of the flavors. levels: labels of nodes, the widest domain first."""
-    spec = {"levels": [{"nodeLabel": one} for one in levels]}
+    spec = {"levels": [{"nodeLabel": level} for level in levels]}
     return _object(version, kueue.TOPOLOGY, {"name": TOPOLOGY}, spec)
 
 
@@ -32,12 +32,12 @@ def flavor(version: str, pool: Pool, tolerate: bool, has_topology: bool = False)
     tolerate: Kueue gives the pods the tolerations for the pool's taints; otherwise it admits only pods that
     have them. has_topology: Kueue counts the free devices of each node.
     """
-    hard = [one for one in pool.taints if one.effect != "PreferNoSchedule"]
+    hard = [taint for taint in pool.taints if taint.effect != "PreferNoSchedule"]
     spec: dict[str, t.Any] = {"nodeLabels": dict(pool.node_selector)}
     if hard and tolerate:
-        spec["tolerations"] = [_toleration(one) for one in hard]
+        spec["tolerations"] = [_toleration(taint) for taint in hard]
     elif hard:
-        spec["nodeTaints"] = [one.as_result() for one in hard]
+        spec["nodeTaints"] = [taint.as_result() for taint in hard]
     if has_topology:
         spec["topologyName"] = TOPOLOGY
     return _object(version, kueue.FLAVOR, {"name": pool.name}, spec)
@@ -86,8 +86,8 @@ def group(queue: Queue) -> dict[str, t.Any]:
         )
     )
     flavors = [
-        {"name": one.pool.name, "resources": [_quota(queue, one, name) for name in covered]}
-        for one in queue.shares
+        {"name": part.pool.name, "resources": [_quota(queue, part, name) for name in covered]}
+        for part in queue.shares
     ]
     return {"coveredResources": covered, "flavors": flavors}
 

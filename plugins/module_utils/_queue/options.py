@@ -128,10 +128,10 @@ class Queue:
 
     def most(self, resource: str) -> int | None:
         """Return how many of these devices its Workloads may use; None without a limit."""
-        if self.cohort and any(one.borrow is None for one in self.shares if resource in one.devices):
+        if self.cohort and any(part.borrow is None for part in self.shares if resource in part.devices):
             return None
         return sum(
-            one.devices[resource] + (one.borrow or 0) for one in self.shares if resource in one.devices
+            part.devices[resource] + (part.borrow or 0) for part in self.shares if resource in part.devices
         )
 
 
@@ -142,7 +142,6 @@ NO_PREEMPTION: t.Final[PreemptionParams] = {
 }
 # As the variables of the playbooks are called; the options of the module are queues and topology.
 PATH, LEVELS = "gpu_queues", "gpu_queue_topology"
-NO_LEVEL: t.Final = "QUEUE-TOPOLOGY"
 HOST: t.Final = "kubernetes.io/hostname"
 
 
@@ -158,7 +157,7 @@ def others(pool: Pool) -> list[str]:
 
 def _offered(pool: Pool) -> dict[str, int]:
     found = dict(pool.expected)
-    for offered in (one.expected for one in pool.candidates):
+    for offered in (candidate.expected for candidate in pool.candidates):
         for name, number in offered.items():
             found[name] = max(number, found.get(name, 0))
     return found
@@ -167,23 +166,20 @@ def _offered(pool: Pool) -> dict[str, int]:
 def pools(params: GpuQueueParams) -> dict[str, Pool]:
     """Return the pools by name. Raises InputError for what gpu_plan did not return."""
     found = [Pool.from_result(raw, f"pools[{index}]") for index, raw in enumerate(params["pools"])]
-    return {one.name: one for one in found}
+    return {pool.name: pool for pool in found}
 
 
 def levels(params: GpuQueueParams) -> list[str]:
     """Return the levels of the topology. Raises InputError."""
     found = params["topology"]
-    for index, one in enumerate(found):
-        path = f"{LEVELS}[{index}]"
-        if fault := key_fault(one):
-            message = f"{path}: {one!r} {fault}."
-            raise InputError(NO_LEVEL, message, f"Set {path}: topology.kubernetes.io/zone.")
-        if one in found[:index]:
-            message = f"{path}: {one} is in the list twice."
-            raise InputError(NO_LEVEL, message, f"Remove {path}.")
-        if one == HOST and one != found[-1]:
-            message = f"{path}: {one} is one node, so no level can be below it."
-            raise InputError(NO_LEVEL, message, f"Put {one} at the end of {LEVELS}.")
+    for index, level in enumerate(found):
+        fault = key_fault(level)
+        if level in found[:index]:
+            fault = "is in the list twice"
+        elif level == HOST and level != found[-1]:
+            fault = "is one node, so no level can be below it"
+        if fault:
+            raise InputError("QUEUE-TOPOLOGY", path=f"{LEVELS}[{index}]", level=repr(level), fault=fault)
     return found
 
 
@@ -192,8 +188,8 @@ def read(params: GpuQueueParams) -> list[Queue]:
     if params["claims"] and params["queues"]:
         raise InputError("QUEUE-CLAIMS")
     known, found = pools(params), list[Queue]()
-    for index, one in enumerate(params["queues"]):
-        found.append(_queue(f"{PATH}[{index}]", one, known, params["queues"]))
+    for index, queue in enumerate(params["queues"]):
+        found.append(_queue(f"{PATH}[{index}]", queue, known, params["queues"]))
     _check_together(found)
     return found
 
@@ -204,28 +200,24 @@ def _queue(
     local = raw["local_queue"] or raw["name"]
     for where, text in (("name", raw["name"]), ("local_queue", local), ("cohort", raw["cohort"] or "a")):
         if fault := name_fault(text):
-            raise InputError(
-                "QUEUE-NAME", f"{path}.{where}: {text!r} {fault}.", f"Set {path}.{where} to another."
-            )
+            raise InputError("QUEUE-NAME", path=f"{path}.{where}", name=repr(text), fault=fault)
     if not raw["pools"]:
         raise InputError(
             "QUEUE-FLAVOR",
             f"{path}.pools is empty: a queue without a pool admits nothing.",
             f"Set {path}.pools: [{{name: {next(iter(known), 'POOL')}}}].",
         )
-    names = [one["name"] for one in raw["pools"]]
-    if twice := next((one for one in names if names.count(one) > 1), ""):
+    names = [pool["name"] for pool in raw["pools"]]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
         message = f"{path}.pools: pool {twice} is in the list twice."
         raise InputError("QUEUE-FLAVOR", message, f"Give pool {twice} one entry in {path}.pools.")
     preemption = raw["preemption"] or NO_PREEMPTION
     if preemption["borrowing"] != "Never" and preemption["reclaim"] == "Never":
-        message = f"{path}.preemption.borrowing: a queue that never reclaims may not end Jobs to borrow."
-        raise InputError("QUEUE-COHORT", message, f"Set {path}.preemption.reclaim: LowerPriority.")
+        raise InputError("QUEUE-RECLAIM", path=f"{path}.preemption")
     if preemption["reclaim"] != "Never" and not raw["cohort"]:
-        message = f"{path}.preemption.reclaim: the queue is in no cohort, so nobody borrows from it."
-        raise InputError("QUEUE-COHORT", message, f"Set {path}.cohort, or remove {path}.preemption.reclaim.")
+        raise InputError("QUEUE-NO-COHORT", path=f"{path}.preemption.reclaim", queue=path)
     shares = tuple(
-        _share(f"{path}.pools[{index}]", one, raw, known, queues) for index, one in enumerate(raw["pools"])
+        _share(f"{path}.pools[{index}]", part, raw, known, queues) for index, part in enumerate(raw["pools"])
     )
     return Queue(
         path,
@@ -241,18 +233,16 @@ def _queue(
 
 def _namespaces(path: str, given: t.Sequence[str]) -> tuple[str, ...]:
     if not given:
-        message = f"{path}.namespaces is empty: no Job could use the queue."
-        raise InputError("QUEUE-NAMESPACE", message, f"Set {path}.namespaces: [team-a].")
-    for index, one in enumerate(given):
-        if namespaces.is_of_platform(one):
-            message = f"{path}.namespaces[{index}]: {one} belongs to the platform."
-            raise InputError("QUEUE-NAMESPACE", message, "Set the namespace of a team, such as team-a.")
-        if fault := name_fault(one):
-            message = f"{path}.namespaces[{index}]: {one!r} {fault}."
-            raise InputError("QUEUE-NAMESPACE", message, f"Set {path}.namespaces[{index}] to another.")
-        if one in given[:index]:
-            message = f"{path}.namespaces[{index}]: {one} is in the list twice."
-            raise InputError("QUEUE-NAMESPACE", message, f"Remove {path}.namespaces[{index}].")
+        raise InputError("QUEUE-NAMESPACE", path=f"{path}.namespaces", fault="the list is empty")
+    for index, namespace in enumerate(given):
+        fault = name_fault(namespace)
+        if namespaces.is_of_platform(namespace):
+            fault = "belongs to the platform"
+        elif namespace in given[:index]:
+            fault = "is in the list twice"
+        if fault:
+            path = f"{path}.namespaces[{index}]"
+            raise InputError("QUEUE-NAMESPACE", path=path, fault=f"{namespace!r} {fault}")
     return tuple(given)
 
 
@@ -270,7 +260,7 @@ def _share(
     if not pool.node_selector:
         message = f"{path}.name: pool {pool.name} has no labels that tell its nodes from others."
         raise InputError("QUEUE-FLAVOR", message, f"Set node_selector of pool {pool.name}.")
-    is_shared = sum(one["name"] == pool.name for other in queues for one in other["pools"]) > 1
+    is_shared = sum(share["name"] == pool.name for other in queues for share in other["pools"]) > 1
     quota = amounts.quota(path, raw["gpus"], raw["resources"], devices(pool), pool.most_nodes, is_shared)
     amounts.check_limits(path, raw["borrow"], raw["lend"], queue["cohort"] or "", quota, devices(pool))
     return Share(path, pool, quota, raw["borrow"], raw["lend"])
@@ -280,16 +270,14 @@ def _check_together(queues: t.Sequence[Queue]) -> None:
     """Raise InputError for two queues of one name, and for two LocalQueues of one name in a namespace."""
     names: dict[str, str] = {}
     local: dict[tuple[str, str], str] = {}
-    for one in queues:
-        if one.name in names:
-            message = f"{one.path}.name: {names[one.name]} has the name {one.name} too."
-            raise InputError("QUEUE-NAME", message, f"Set {one.path}.name to another.")
-        names[one.name] = one.path
-        for space in one.namespaces:
-            if (space, one.local_queue) in local:
-                message = (
-                    f"{one.path}.local_queue: {local[space, one.local_queue]} has the LocalQueue "
-                    f"{one.local_queue} in namespace {space} too."
-                )
-                raise InputError("QUEUE-NAME", message, f"Set another {one.path}.local_queue.")
-            local[space, one.local_queue] = one.path
+    for queue in queues:
+        path, name = f"{queue.path}.name", queue.name
+        fault = f"is the name of {names[name]} too" if name in names else ""
+        names[name] = queue.path
+        for space in queue.namespaces:
+            if not fault and (space, queue.local_queue) in local:
+                path, name = f"{queue.path}.local_queue", queue.local_queue
+                fault = f"is the LocalQueue of {local[space, name]} in namespace {space} too"
+            local[space, queue.local_queue] = queue.path
+        if fault:
+            raise InputError("QUEUE-NAME", path=path, name=repr(name), fault=fault)

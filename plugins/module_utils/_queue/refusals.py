@@ -10,23 +10,13 @@ from .._catalogue import kueue
 from .._core import fields
 from .._core.adoption import difference, keeper
 from .._core.errors import AcceleratorError, InputError
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import owned
-from . import judge, manifest, options
+from . import judge, manifest
 from .options import Queue, Share
 
 _TAKE: t.Final = "set gpu_policy_adopt: take (module option adopt)"
 UNCHANGED: t.Final = "Nothing was changed."
-
-
-def no_kueue() -> AcceleratorError:
-    """Return the error for a cluster without Kueue."""
-    return AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
-
-
-def no_topology() -> AcceleratorError:
-    """Return the error for a Kueue that serves no Topology."""
-    return AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
 
 
 def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
@@ -40,15 +30,8 @@ def fixed(live: KubeObject | None, wanted: KubeObject) -> None:
     else:
         return
     if differs:
-        message = (
-            f"{wanted['kind']} {name(wanted)}: Kueue lets nobody change {', '.join(differs)} of a topology "
-            f"that exists. {UNCHANGED}"
-        )
-        remedy = (
-            f"Give {options.LEVELS} (module option topology) and the pool their values back, or remove the "
-            "queues first (state: absent; it asks before Workloads end), and make them again."
-        )
-        raise AcceleratorError("QUEUE-TOPOLOGY", message, remedy)
+        object_name = f"{wanted['kind']} {name(wanted)}"
+        raise AcceleratorError("QUEUE-TOPOLOGY-FIXED", object=object_name, fields=", ".join(differs))
 
 
 def foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
@@ -77,7 +60,7 @@ def moved(live: KubeObject | None, wanted: KubeObject, path: str) -> None:
 
 def two_flavors(queues: t.Sequence[Queue], nodes: t.Iterable[KubeObject]) -> None:
     """Raise InputError for a node that belongs to two pools of the queues: its GPUs would be given twice."""
-    flavors = {one.pool.name: one.pool.node_selector for queue in queues for one in queue.shares}
+    flavors = {share.pool.name: share.pool.node_selector for queue in queues for share in queue.shares}
     for node in nodes:
         if found := judge.two_flavors(node, flavors):
             raise InputError("QUEUE-TWO-FLAVORS", node=name(node), pools=" and ".join(found), pool=found[1])
@@ -90,20 +73,19 @@ def borrowing_from_itself(
 
     live: the ClusterQueues. cohorts: names of Cohort objects, which may have GPUs of their own.
     """
-    wanted = {one.name for one in queues}
-    others = [one for one in live if name(one) not in wanted]
+    wanted = {candidate.name for candidate in queues}
+    others = [other for other in live if name(other) not in wanted]
     for queue in queues:
         for share in queue.shares:
             is_borrowing = queue.cohort and share.borrow and queue.cohort not in cohorts
             if is_borrowing and not _lenders(queue, share, queues, others):
-                message = (
-                    f"{share.path}.borrow: no other queue of cohort {queue.cohort} has GPUs of pool "
-                    f"{share.pool.name}, so {queue.name} would borrow from itself. {UNCHANGED}"
+                raise InputError(
+                    "QUEUE-NO-LENDER",
+                    path=f"{share.path}.borrow",
+                    cohort=queue.cohort,
+                    pool=share.pool.name,
+                    queue=queue.name,
                 )
-                remedy = (
-                    f"Remove {share.path}.borrow, or give another queue of the cohort a part of the pool."
-                )
-                raise InputError("QUEUE-COHORT", message, remedy)
 
 
 def _lenders(
@@ -111,16 +93,16 @@ def _lenders(
 ) -> list[str]:
     flavor = share.pool.name
     found = [
-        one.name
-        for one in queues
-        if one.name != queue.name
-        and one.cohort == queue.cohort
-        and any(part.pool.name == flavor and any(part.devices.values()) for part in one.shares)
+        lender.name
+        for lender in queues
+        if lender.name != queue.name
+        and lender.cohort == queue.cohort
+        and any(part.pool.name == flavor and any(part.devices.values()) for part in lender.shares)
     ]
     return found + [
-        name(one)
-        for one in others
-        if manifest.cohort_of(one) == queue.cohort and flavor in kueue.flavors_of(one)
+        name(other)
+        for other in others
+        if manifest.cohort_of(other) == queue.cohort and flavor in kueue.flavors_of(other)
     ]
 
 
@@ -136,11 +118,11 @@ def kept_flavor(flavor: str, queues: t.Sequence[str]) -> str:
 def busy(workloads: t.Sequence[str]) -> AcceleratorError:
     """Return the error for a removal that would end Workloads."""
     shown = ", ".join(workloads[:10]) + (f" and {len(workloads) - 10} more" if len(workloads) > 10 else "")
-    count = len(workloads)
-    noun = "Workload holds" if count == 1 else "Workloads hold"
-    message = f"{count} {noun} GPUs of the queues, and would end with them: {shown}. {UNCHANGED}"
-    remedy = (
-        "Set gpu_on_busy: wait (module option on_busy) to remove the queues when these have ended, or "
-        "gpu_on_busy: drain to let Kueue end them now."
+    count = number_of(len(workloads), "Workload")
+    return AcceleratorError(
+        "QUEUE-BUSY",
+        count=count,
+        names=shown,
+        also=f" They would end with the queues. {UNCHANGED}",
+        evidence=workloads,
     )
-    return AcceleratorError("QUEUE-BUSY", message, remedy, workloads)

@@ -29,8 +29,8 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
     before the first write if Workloads would end.
     """
     asked, served = instance.read(params), kinds(api)
-    names, ends = _remove(api, params, served) if served else ([], [])
-    found = {"queues": [{"name": one} for one in names], "ends": list(ends)}
+    names, ended = _remove(api, params, served) if served else ([], [])
+    found = {"queues": [{"name": queue} for queue in names], "ends": list(ended)}
     if asked is None:
         return found
     return {**found, "stays": instance_steps.remove(api, lambda: _needed_by(api, served, names))}
@@ -38,19 +38,19 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
 
 def _remove(api: Api, params: GpuQueueParams, served: Kinds) -> tuple[list[str], list[str]]:
     """Delete the queues. Return their names, and the Workloads that end."""
-    flavors = {str(one["name"]) for one in params["pools"]}
+    flavors = {str(pool["name"]) for pool in params["pools"]}
     listed = api.list(served.cluster_queue)
-    queues = removal_queues.going(listed, {one["name"] for one in params["queues"]}, flavors)
-    ends = _ask(api, params, served, queues) if queues else []
-    names = [name(one) for one in queues]
-    for one in api.list(served.local_queue) if queues else []:
-        if (one.get("spec") or {}).get("clusterQueue") in names and owned(one):
-            api.delete(served.local_queue, name(one), one["metadata"]["namespace"])
-    for one in queues:
-        api.delete(served.cluster_queue, name(one))
+    queues = removal_queues.going(listed, {queue["name"] for queue in params["queues"]}, flavors)
+    ended = _ask(api, params, served, queues) if queues else []
+    names = [name(queue) for queue in queues]
+    for local in api.list(served.local_queue) if queues else []:
+        if (local.get("spec") or {}).get("clusterQueue") in names and owned(local):
+            api.delete(served.local_queue, name(local), local["metadata"]["namespace"])
+    for queue in queues:
+        api.delete(served.cluster_queue, name(queue))
     gone = _delete_flavors(api, served, queues, flavors)
     _delete_topology(api, served, gone)
-    return names, ends
+    return names, ended
 
 
 def _needed_by(api: Api, served: Kinds | None, gone: t.Collection[str]) -> list[str]:
@@ -63,8 +63,8 @@ def _needed_by(api: Api, served: Kinds | None, gone: t.Collection[str]) -> list[
 
 def _ask(api: Api, params: GpuQueueParams, served: Kinds, queues: t.Sequence[KubeObject]) -> list[str]:
     """Return the Workloads that end. Stop the queues and wait until none holds quota, if that is wanted."""
-    names = {name(one) for one in queues}
-    held = [judge.object_name(one) for one in api.list(served.workload) if kueue.holder(one) in names]
+    names = {name(queue) for queue in queues}
+    held = [judge.object_name(work) for work in api.list(served.workload) if kueue.holder(work) in names]
     if not held:
         return []
     policy = _POLICY.get(params["on_busy"])
@@ -73,11 +73,11 @@ def _ask(api: Api, params: GpuQueueParams, served: Kinds, queues: t.Sequence[Kub
     api.warn(
         f"Kueue ends {len(held)} of the queues' Workloads or waits for them (on_busy: {params['on_busy']})."
     )
-    for one in queues:
-        if ((one.get("spec") or {}).get("stopPolicy") or kueue.OPEN) != policy:
+    for queue in queues:
+        if ((queue.get("spec") or {}).get("stopPolicy") or kueue.OPEN) != policy:
             note = {"annotations": api.run.holds("the removal of queues")}
             body = {"metadata": note, "spec": {"stopPolicy": policy}}
-            api.merge_patch(served.cluster_queue, name(one), None, body)
+            api.merge_patch(served.cluster_queue, name(queue), None, body)
     if not api.check_mode:
         _wait(api, served, names)
     return held if params["on_busy"] == impact.DRAIN else []
@@ -100,21 +100,21 @@ def _delete_flavors(
 
     Return their names.
     """
-    names = {name(one) for one in gone}
+    names = {name(queue) for queue in gone}
     kept: dict[str, list[str]] = {}
-    for one in api.list(served.cluster_queue):
-        for flavor in () if name(one) in names else kueue.flavors_of(one):
-            kept.setdefault(flavor, []).append(name(one))
-    wanted = {*flavors, *(flavor for one in gone for flavor in kueue.flavors_of(one))}
+    for queue in api.list(served.cluster_queue):
+        for flavor in () if name(queue) in names else kueue.flavors_of(queue):
+            kept.setdefault(flavor, []).append(name(queue))
+    wanted = {*flavors, *(flavor for queue in gone for flavor in kueue.flavors_of(queue))}
     deleted = list[str]()
-    for one in api.list(served.flavor):
-        if name(one) not in wanted or not owned(one):
+    for candidate in api.list(served.flavor):
+        if name(candidate) not in wanted or not owned(candidate):
             continue
-        if name(one) in kept:
-            api.warn(refusals.kept_flavor(name(one), kept[name(one)]))
+        if name(candidate) in kept:
+            api.warn(refusals.kept_flavor(name(candidate), kept[name(candidate)]))
         else:
-            api.delete(served.flavor, name(one))
-            deleted.append(name(one))
+            api.delete(served.flavor, name(candidate))
+            deleted.append(name(candidate))
     return deleted
 
 
@@ -122,9 +122,9 @@ def _delete_topology(api: Api, served: Kinds, gone: t.Collection[str]) -> None:
     """Delete our Topology when no flavor has it any more. gone: the flavors that this run deleted."""
     if served.topology is None:
         return
-    ours = [one for one in api.list(served.topology) if owned(one) and name(one) == manifest.TOPOLOGY]
+    ours = [obj for obj in api.list(served.topology) if owned(obj) and name(obj) == manifest.TOPOLOGY]
     if not ours:
         return
-    users = [one for one in api.list(served.flavor) if manifest.topology_of(one) == manifest.TOPOLOGY]
-    if all(name(one) in gone for one in users):
+    users = [obj for obj in api.list(served.flavor) if manifest.topology_of(obj) == manifest.TOPOLOGY]
+    if all(name(obj) in gone for obj in users):
         api.delete(served.topology, manifest.TOPOLOGY)

@@ -29,7 +29,7 @@ def kinds(api: Api) -> Kinds | None:
     for version in kueue.VERSIONS:
         with contextlib.suppress(KindNotServedError):
             names = (kueue.FLAVOR, kueue.QUEUE, kueue.LOCAL_QUEUE, kueue.WORKLOAD)
-            flavor, queue, local, workload = (api.resolve(f"{kueue.GROUP}/{version}", one) for one in names)
+            flavor, queue, local, workload = (api.resolve(f"{kueue.GROUP}/{version}", kind) for kind in names)
             topology = optional(api, f"{kueue.GROUP}/{version}", kueue.TOPOLOGY)
             return Kinds(version, flavor, queue, local, workload, topology)
     return None
@@ -46,7 +46,9 @@ def optional(api: Api, api_version: str, kind: str) -> Kind | None:
 def expected() -> Kinds:
     """Return the kinds that the newest Kueue serves."""
     version = f"{kueue.GROUP}/{kueue.VERSIONS[0]}"
-    flavor, queue = (Kind(version, one, f"{one.lower()}s", False) for one in (kueue.FLAVOR, kueue.QUEUE))
-    local, workload = (Kind(version, one, f"{one.lower()}s") for one in (kueue.LOCAL_QUEUE, kueue.WORKLOAD))
+    flavor, queue = (Kind(version, kind, f"{kind.lower()}s", False) for kind in (kueue.FLAVOR, kueue.QUEUE))
+    local, workload = (
+        Kind(version, kind, f"{kind.lower()}s") for kind in (kueue.LOCAL_QUEUE, kueue.WORKLOAD)
+    )
     topology = Kind(version, kueue.TOPOLOGY, "topologies", False)
     return Kinds(kueue.VERSIONS[0], flavor, queue, local, workload, topology)

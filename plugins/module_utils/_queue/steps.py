@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import kueue
+from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import PURPOSE, TEAM, owned
 from .._core.readiness import Grace
@@ -62,32 +63,32 @@ def _queues(
 ) -> Result:
     served = kinds(api)
     if served is None and found is None:
-        raise refusals.no_kueue()
+        raise AcceleratorError("QUEUE-NO-KUEUE", group=kueue.GROUP)
     now = served or expected()
     if levels and not now.topology:
-        raise refusals.no_topology()
+        raise AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
     seen = _look(api, now, wanted, levels, found is not None)
     missing = _check(api, params, now, seen, wanted)
     result: Result = {}
     if found:
         result["instance"] = instance_steps.keep(api, found, params["adopt"])
-    if served is None and not api.check_mode:
-        now = served = _coming(api, levels)
+    if served is None and found and not api.check_mode:
+        now = served = _coming(api, found.wanted.namespace, levels)
     _write(api, params, now, seen, wanted, missing, served is not None)
     queues = seen.queues if api.check_mode else _wait(api, now, wanted)
     _warn(api, wanted, queues, seen.flavors, levels)
     result["handed_over"] = _hand_over(api, wanted, seen.quotas)
-    result["queues"] = [judge.summarize(one, named(queues, one.name)) for one in wanted]
+    result["queues"] = [judge.summarize(queue, named(queues, queue.name)) for queue in wanted]
     return result
 
 
-def _coming(api: Api, levels: t.Sequence[str]) -> Kinds:
+def _coming(api: Api, namespace: str, levels: t.Sequence[str]) -> Kinds:
     """Return the kinds of the Kueue that the task has brought. Raises AcceleratorError."""
     served = kinds(api)
     if served is None:
-        raise instance.not_served()
+        raise instance.not_served(namespace)
     if levels and not served.topology:
-        raise refusals.no_topology()
+        raise AcceleratorError("QUEUE-NO-TOPOLOGY", group=kueue.GROUP)
     return served
 
 
@@ -95,14 +96,14 @@ def _look(
     api: Api, served: Kinds, wanted: t.Sequence[Queue], levels: t.Sequence[str], is_red_hats: bool
 ) -> _Seen:
     """Return what is there. The kinds may be those of a Kueue that comes with this task."""
-    spaces = {space for one in wanted for space in one.namespaces}
-    names = {one.name for one in wanted}
+    spaces = {space for queue in wanted for space in queue.namespaces}
+    names = {queue.name for queue in wanted}
     local = api.list_if_served(served.local_queue)
     return _Seen(
         api.list_if_served(served.topology) if served.topology and levels else [],
         api.list_if_served(served.flavor),
         api.list_if_served(served.cluster_queue),
-        [one for one in local if _space(one) in spaces or _queue_of(one) in names],
+        [obj for obj in local if _space(obj) in spaces or _queue_of(obj) in names],
         quota_steps.quotas(api, sorted(spaces)),
         api.list(quota_steps.NAMESPACE, metadata_only=True),
         is_red_hats or optional(api, kueue.RED_HATS, kueue.INSTANCE) is not None,
@@ -118,44 +119,44 @@ def _check(
     for obj in _objects(params, served, wanted):
         refusals.fixed(_live(seen, obj), obj)
         refusals.foreign(_live(seen, obj), obj, params["adopt"])
-    for one in wanted:
-        for obj in manifest.local_queues(served.version, one):
-            refusals.moved(_live(seen, obj), obj, one.path)
-    selectors = [one.pool.node_selector for queue in wanted for one in queue.shares]
+    for asked in wanted:
+        for obj in manifest.local_queues(served.version, asked):
+            refusals.moved(_live(seen, obj), obj, asked.path)
+    selectors = [share.pool.node_selector for queue in wanted for share in queue.shares]
     if len(selectors) > 1:
         refusals.two_flavors(wanted, api.list(known("Node"), metadata_only=True))
     return missing
 
 
 def _missing(params: GpuQueueParams, seen: _Seen, wanted: t.Sequence[Queue]) -> list[str]:
-    existing = {name(one) for one in seen.namespaces}
-    spaces = dict.fromkeys(space for one in wanted for space in one.namespaces)
-    missing = [one for one in spaces if one not in existing]
-    for one in missing:
+    existing = {name(namespace) for namespace in seen.namespaces}
+    spaces = dict.fromkeys(space for queue in wanted for space in queue.namespaces)
+    missing = [namespace for namespace in spaces if namespace not in existing]
+    for namespace in missing:
         if not params["create_namespace"]:
-            raise resource_quota.no_namespace(one)
+            raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
         near = () if params["namespaces"] else existing
-        if why := quota_options.refused_namespace(one, params["namespaces"], near):
-            raise quota_options.not_created(one, why)
+        if why := quota_options.refused_namespace(namespace, params["namespaces"], near):
+            raise AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=namespace, why=why)
     return missing
 
 
 def _cohorts(api: Api, served: Kinds) -> set[str]:
     """Return the names of the Cohort objects."""
     kind = optional(api, f"{kueue.GROUP}/{served.version}", "Cohort")
-    return {name(one) for one in api.list(kind, metadata_only=True)} if kind else set()
+    return {name(cohort) for cohort in api.list(kind, metadata_only=True)} if kind else set()
 
 
 def _objects(params: GpuQueueParams, served: Kinds, wanted: t.Sequence[Queue]) -> list[KubeObject]:
     """Return the objects to apply, in their order: Kueue reads a flavor before the queue that names it."""
-    pools = {one.pool.name: one.pool for queue in wanted for one in queue.shares}
+    pools = {share.pool.name: share.pool for queue in wanted for share in queue.shares}
     levels = params["topology"]
     topologies = [manifest.topology(served.version, levels)] if levels else []
     flavors = [
-        manifest.flavor(served.version, one, params["tolerate"], bool(levels)) for one in pools.values()
+        manifest.flavor(served.version, pool, params["tolerate"], bool(levels)) for pool in pools.values()
     ]
-    queues = [manifest.cluster_queue(served.version, one) for one in wanted]
-    local = [obj for one in wanted for obj in manifest.local_queues(served.version, one)]
+    queues = [manifest.cluster_queue(served.version, asked) for asked in wanted]
+    local = [obj for asked in wanted for obj in manifest.local_queues(served.version, asked)]
     return [*topologies, *flavors, *queues, *local]
 
 
@@ -167,7 +168,7 @@ def _live(seen: _Seen, wanted: KubeObject) -> KubeObject | None:
         kueue.LOCAL_QUEUE: seen.local,
     }
     space = wanted["metadata"].get("namespace")
-    own = [one for one in by_kind[wanted["kind"]] if one["metadata"].get("namespace") == space]
+    own = [obj for obj in by_kind[wanted["kind"]] if obj["metadata"].get("namespace") == space]
     return named(own, name(wanted)) or None
 
 
@@ -193,13 +194,13 @@ def _write(
             api.foresee(obj)
             continue
         api.apply(obj, force_conflicts=params["adopt"] == "take", live=_live(seen, obj))
-    for one in wanted:
-        _take_back(api, served, one, seen.local)
+    for queue in wanted:
+        _take_back(api, served, queue, seen.local)
 
 
 def _label(api: Api, seen: _Seen, wanted: t.Iterable[Queue]) -> None:
     """Give the namespaces the label without which Red Hat's operator passes over their Jobs."""
-    for space in dict.fromkeys(space for one in wanted for space in one.namespaces):
+    for space in dict.fromkeys(space for queue in wanted for space in queue.namespaces):
         now = named(seen.namespaces, space)
         if (now.get("metadata") or {}).get("labels", {}).get(MANAGED) != "true" and now:
             api.merge_patch(quota_steps.NAMESPACE, space, None, {"metadata": {"labels": {MANAGED: "true"}}})
@@ -207,15 +208,15 @@ def _label(api: Api, seen: _Seen, wanted: t.Iterable[Queue]) -> None:
 
 def _take_back(api: Api, served: Kinds, queue: Queue, local: t.Iterable[KubeObject]) -> None:
     """Delete our LocalQueues of namespaces that the queue no longer serves, once they hold nothing."""
-    for one in local:
-        space = _space(one)
-        is_kept = space in queue.namespaces and name(one) == queue.local_queue
-        if _queue_of(one) != queue.name or is_kept or not owned(one):
+    for obj in local:
+        space = _space(obj)
+        is_kept = space in queue.namespaces and name(obj) == queue.local_queue
+        if _queue_of(obj) != queue.name or is_kept or not owned(obj):
             continue
-        if (one.get("status") or {}).get("reservingWorkloads"):
-            api.warn(f"LocalQueue {space}/{name(one)} is no longer wanted, and stays while its Jobs run.")
+        if (obj.get("status") or {}).get("reservingWorkloads"):
+            api.warn(f"LocalQueue {space}/{name(obj)} is no longer wanted, and stays while its Jobs run.")
         else:
-            api.delete(served.local_queue, name(one), space)
+            api.delete(served.local_queue, name(obj), space)
 
 
 def _space(local: KubeObject) -> str:
@@ -240,16 +241,16 @@ def _warn(
     flavors: t.Sequence[KubeObject],
     levels: t.Sequence[str],
 ) -> None:
-    names = {one.name for one in wanted}
-    others = [one for one in queues if name(one) not in names]
+    names = {queue.name for queue in wanted}
+    others = [queue for queue in queues if name(queue) not in names]
     crowded = judge.crowded(wanted, others, _shared_flavors(api, wanted, flavors)) if others else []
-    for text in (*judge.remarks(wanted), *crowded, *(judge.unreachable(wanted) if levels else ())):
+    for text in (*judge.warnings(wanted), *crowded, *(judge.unreachable(wanted) if levels else ())):
         api.warn(text)
-    for one in wanted:
-        live = named(queues, one.name)
+    for queue in wanted:
+        live = named(queues, queue.name)
         if judge.is_stopped(live):
             api.warn(judge.stopped(live))
-        for text in judge.overused(one, live):
+        for text in judge.overused(queue, live):
             api.warn(text)
 
 
@@ -257,30 +258,30 @@ def _shared_flavors(
     api: Api, wanted: t.Sequence[Queue], flavors: t.Sequence[KubeObject]
 ) -> dict[str, set[str]]:
     """Return name of a flavor -> names of our pools whose nodes it has too."""
-    pools = {one.pool.name: one.pool.node_selector for queue in wanted for one in queue.shares}
-    found: dict[str, set[str]] = {name(one): set() for one in flavors}
-    for marks in (one["metadata"].get("labels") or {} for one in api.list(known("Node"), metadata_only=True)):
+    pools = {share.pool.name: share.pool.node_selector for queue in wanted for share in queue.shares}
+    found: dict[str, set[str]] = {name(flavor): set() for flavor in flavors}
+    for marks in (obj["metadata"].get("labels") or {} for obj in api.list(known("Node"), metadata_only=True)):
         ours = {object_name for object_name, selector in pools.items() if selector.items() <= marks.items()}
-        for one in flavors:
-            wishes = (one.get("spec") or {}).get("nodeLabels") or {}
+        for flavor in flavors:
+            wishes = (flavor.get("spec") or {}).get("nodeLabels") or {}
             if ours and wishes and wishes.items() <= marks.items():
-                found[name(one)] |= ours
+                found[name(flavor)] |= ours
     return found
 
 
 def _hand_over(api: Api, wanted: t.Sequence[Queue], quotas: quota_steps.Live) -> list[str]:
     """Take the limits that refuse what the queues admit out of our quotas; warn of those of others."""
     limits, found = handover.most(wanted), list[str]()
-    for space, one in ((space, one) for space, every in quotas.items() for one in every):
-        keys = handover.refusing(one, limits.get(space, {}))
+    for space, quota in ((space, quota) for space, every in quotas.items() for quota in every):
+        keys = handover.refusing(quota, limits.get(space, {}))
         if not keys:
             continue
-        api.warn(handover.told(one, keys))
-        if not owned(one):
+        api.warn(handover.warning(quota, keys))
+        if not owned(quota):
             continue
-        found.append(f"{space}/{name(one)}")
-        if left := handover.left(one, keys):
-            api.apply(resource_quota.build(name(one), space, left), live=one)
+        found.append(f"{space}/{name(quota)}")
+        if left := handover.left(quota, keys):
+            api.apply(resource_quota.build(name(quota), space, left), live=quota)
         else:
-            api.delete(quota_steps.QUOTA, name(one), space)
+            api.delete(quota_steps.QUOTA, name(quota), space)
     return found

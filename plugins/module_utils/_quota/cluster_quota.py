@@ -7,13 +7,13 @@ from __future__ import annotations
 import typing as t
 
 from .._core import quantity
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import InputError
 from .._core.objects import KubeObject, name
-from .._core.readiness import Readiness, pending, ready
+from .._core.readiness import Readiness, ready
 from .._core.syntax import name_fault, value_fault
 from . import keys
 from .findings import COUNTS_NOTHING, Finding
-from .resource_quota import COUNT_REMEDY
+from .resource_quota import not_counted
 
 API_VERSION: t.Final = "quota.openshift.io/v1"
 _NAMESPACE_LABEL: t.Final = "kubernetes.io/metadata.name"
@@ -49,21 +49,21 @@ class Wanted(t.NamedTuple):
 def read(asked: t.Sequence[ClusterQuotaParams]) -> list[Wanted]:
     """Return the quotas with canonical limits. Raises InputError with the path of the option."""
     found: list[Wanted] = []
-    for number, one in enumerate(asked):
+    for number, quota in enumerate(asked):
         path = f"cluster_quotas[{number}]"
-        if not one["name"] or any(map(name_fault, one["name"].split("."))):
+        if not quota["name"] or any(map(name_fault, quota["name"].split("."))):
             raise _refused(
-                f"{path}.name", f"{one['name']!r} is no valid name", "Set a name such as team-a-gpus."
+                f"{path}.name", f"{quota['name']!r} is no valid name", "Set a name such as team-a-gpus."
             )
-        if one["name"] in [other.name for other in found]:
-            raise _refused(f"{path}.name", f"{one['name']} is in the list twice", "Set another name.")
-        found.append(_wanted(path, one))
+        if quota["name"] in [other.name for other in found]:
+            raise _refused(f"{path}.name", f"{quota['name']} is in the list twice", "Set another name.")
+        found.append(_wanted(path, quota))
     return found
 
 
-def _wanted(path: str, one: ClusterQuotaParams) -> Wanted:
-    labels = {key: str(value) for key, value in (one["labels"] or {}).items()}
-    annotations = {key: str(value) for key, value in (one["annotations"] or {}).items()}
+def _wanted(path: str, quota: ClusterQuotaParams) -> Wanted:
+    labels = {key: str(value) for key, value in (quota["labels"] or {}).items()}
+    annotations = {key: str(value) for key, value in (quota["annotations"] or {}).items()}
     if not labels and not annotations:
         remedy = "Set labels or annotations of namespaces, such as labels: {team: vision}."
         raise _refused(path, "has neither labels nor annotations, so it would limit every namespace", remedy)
@@ -71,7 +71,7 @@ def _wanted(path: str, one: ClusterQuotaParams) -> Wanted:
         if fault := value_fault(value):
             raise _refused(f"{path}.labels.{key}", fault, "Set the value of a label.")
     try:
-        limits = keys.hard(one["gpus"], one["hard"])
+        limits = keys.hard(quota["gpus"], quota["hard"])
     except InputError as exc:
         exc.message = f"{path}: {exc.message}"
         raise
@@ -81,64 +81,53 @@ def _wanted(path: str, one: ClusterQuotaParams) -> Wanted:
             raise _refused(
                 f"{path}.hard[{key}]", "a ClusterResourceQuota counts no claims of devices", remedy
             )
-    return Wanted(one["name"], labels, annotations, limits)
+    return Wanted(quota["name"], labels, annotations, limits)
 
 
 def _refused(path: str, why: str, remedy: str) -> InputError:
     return InputError("QUOTA-CLUSTER", f"{path}: {why}.", remedy)
 
 
-def not_served() -> AcceleratorError:
-    """Return the error for a cluster that does not know the kind."""
-    return AcceleratorError("QUOTA-NOT-SERVED", version=API_VERSION)
-
-
-def foreign(live: KubeObject) -> AcceleratorError:
-    """Return the error for a quota of that name that this collection did not create."""
-    return AcceleratorError("QUOTA-FOREIGN", quota=name(live))
-
-
-def build(one: Wanted) -> KubeObject:
+def build(quota: Wanted) -> KubeObject:
     """Return the ClusterResourceQuota to apply."""
     selector: dict[str, t.Any] = {}
-    if one.labels:
-        selector["labels"] = {"matchLabels": one.labels}
-    if one.annotations:
-        selector["annotations"] = one.annotations
+    if quota.labels:
+        selector["labels"] = {"matchLabels": quota.labels}
+    if quota.annotations:
+        selector["annotations"] = quota.annotations
     return {
         "apiVersion": API_VERSION,
         "kind": "ClusterResourceQuota",
-        "metadata": {"name": one.name},
-        "spec": {"selector": selector, "quota": {"hard": dict(one.limits)}},
+        "metadata": {"name": quota.name},
+        "spec": {"selector": selector, "quota": {"hard": dict(quota.limits)}},
     }
 
 
 def judge(quotas: t.Iterable[KubeObject], wanted: t.Iterable[Wanted]) -> Readiness:
     """Return ready once the controller has counted every limit of every quota."""
-    live = {name(one): (one.get("status") or {}).get("total") or {} for one in quotas}
-    for one in wanted:
-        hard, used = (live.get(one.name, {}).get(key) or {} for key in ("hard", "used"))
-        for key, value in one.limits.items():
+    live = {name(quota): (quota.get("status") or {}).get("total") or {} for quota in quotas}
+    for quota in wanted:
+        hard, used = (live.get(quota.name, {}).get(key) or {} for key in ("hard", "used"))
+        for key, value in quota.limits.items():
             if key not in used or key not in hard or quantity.parse(hard[key]) != quantity.parse(value):
-                message = f"the quota controller has not yet counted {key} of ClusterResourceQuota {one.name}"
-                return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=COUNT_REMEDY)
+                return not_counted(quota.name, key)
     return ready("Counted", "usage is known for every resource")
 
 
-def summarize(one: Wanted, live: KubeObject) -> dict[str, t.Any]:
+def summarize(quota: Wanted, live: KubeObject) -> dict[str, t.Any]:
     """Return name, use of each limit, and the namespaces with what each uses, the first with most."""
     status = live.get("status") or {}
     used = (status.get("total") or {}).get("used") or {}
     spaces = [
         {
             "namespace": entry["namespace"],
-            "used": {key: _used(entry).get(key, "0") for key in one.limits},
+            "used": {key: _used(entry).get(key, "0") for key in quota.limits},
         }
         for entry in status.get("namespaces") or []
     ]
     return {
-        "name": one.name,
-        "resources": {key: {"hard": value, "used": used.get(key)} for key, value in one.limits.items()},
+        "name": quota.name,
+        "resources": {key: {"hard": value, "used": used.get(key)} for key, value in quota.limits.items()},
         "namespaces": sorted(
             spaces,
             key=lambda entry: (-sum(map(quantity.parse, entry["used"].values())), entry["namespace"]),
@@ -150,10 +139,10 @@ def _used(entry: t.Mapping[str, t.Any]) -> dict[str, str]:
     return (entry.get("status") or {}).get("used") or {}
 
 
-def findings(one: Wanted, live: KubeObject) -> list[Finding]:
+def findings(quota: Wanted, live: KubeObject) -> list[Finding]:
     """Return that the selector finds no namespace, once the quota is counted."""
     status = live.get("status") or {}
     if not status.get("total") or status.get("namespaces"):
         return []
-    message = f"ClusterResourceQuota {one.name} selects no namespace, so it counts nothing."
-    return [Finding(COUNTS_NOTHING, one.name, "spec.selector", message)]
+    message = f"ClusterResourceQuota {quota.name} selects no namespace, so it counts nothing."
+    return [Finding(COUNTS_NOTHING, quota.name, "spec.selector", message)]

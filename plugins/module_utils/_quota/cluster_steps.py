@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import KindNotServedError
+from .._core.errors import AcceleratorError, KindNotServedError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned
 from .._kube.client import Api, Query
@@ -27,12 +27,12 @@ def look(api: Api, params: GpuQuotaParams, wanted: t.Sequence[Wanted]) -> Live:
     if not wanted:
         return {}
     try:
-        live = {name(one): one for one in api.list(KIND)}
+        live = {name(quota): quota for quota in api.list(KIND)}
     except KindNotServedError:
-        raise cluster_quota.not_served() from None
-    for one in wanted:
-        if one.name in live and not owned(live[one.name]) and params["adopt"] == "report":
-            raise cluster_quota.foreign(live[one.name])
+        raise AcceleratorError("QUOTA-NOT-SERVED", version=cluster_quota.API_VERSION) from None
+    for quota in wanted:
+        if quota.name in live and not owned(live[quota.name]) and params["adopt"] == "report":
+            raise AcceleratorError("QUOTA-FOREIGN", quota=quota.name)
     return live
 
 
@@ -43,8 +43,8 @@ def present(
     before = len(api.changes)
     force = params["adopt"] == "take"
     now = {
-        one.name: api.apply(cluster_quota.build(one), force_conflicts=force, live=live.get(one.name))
-        for one in wanted
+        quota.name: api.apply(cluster_quota.build(quota), force_conflicts=force, live=live.get(quota.name))
+        for quota in wanted
     }
     is_changed = len(api.changes) > before
     if wanted and (is_changed or not cluster_quota.judge(now.values(), wanted).is_ready):
@@ -54,23 +54,23 @@ def present(
             "quotas of several namespaces",
             on_timeout_code="QUOTA-NOT-COUNTED",
         )["quotas"]
-        now |= {name(one): one for one in seen if name(one) in now and not api.check_mode}
-    return [_facts(api, one, now[one.name]) for one in wanted]
+        now |= {name(quota): quota for quota in seen if name(quota) in now and not api.check_mode}
+    return [_facts(api, quota, now[quota.name]) for quota in wanted]
 
 
-def _facts(api: Api, one: Wanted, live: KubeObject) -> dict[str, t.Any]:
-    told = cluster_quota.findings(one, live)
-    for finding in told:
+def _facts(api: Api, quota: Wanted, live: KubeObject) -> dict[str, t.Any]:
+    problems = cluster_quota.findings(quota, live)
+    for finding in problems:
         api.warn(finding.warning)
-    facts = cluster_quota.summarize(one, live)
-    facts["findings"] = [finding.as_result() for finding in told]
+    facts = cluster_quota.summarize(quota, live)
+    facts["findings"] = [finding.as_result() for finding in problems]
     return facts
 
 
 def absent(api: Api, params: GpuQuotaParams) -> list[dict[str, t.Any]]:
     """Delete the quotas that this collection created, and return their names."""
     found = []
-    for one in params["cluster_quotas"] or []:
-        api.delete(KIND, one["name"])
-        found.append({"name": one["name"]})
+    for quota in params["cluster_quotas"] or []:
+        api.delete(KIND, quota["name"])
+        found.append({"name": quota["name"]})
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import quantity
+from .._core.errors import text_of
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from . import keys, scopes
@@ -26,6 +27,12 @@ class Finding(t.NamedTuple):
     path: str
     message: str
     is_ours: bool = True
+
+    @classmethod
+    def of(cls, code: str, quota: str, path: str, is_ours: bool, **facts: object) -> Finding:
+        """Return the finding with the code's text, which may name the quota."""
+        text = text_of(code, quota=quota, **facts)
+        return cls(code, quota, path, f"{text.message} {text.remedy}", is_ours)
 
     @property
     def warning(self) -> str:
@@ -84,9 +91,9 @@ def first_void(found: t.Iterable[Finding], name: str) -> Finding | None:
     """Return the finding that the quota matches no pod, or None."""
     return next(
         (
-            one
-            for one in found
-            if one.code == COUNTS_NOTHING and one.quota == name and one.path.startswith("spec.scope")
+            entry
+            for entry in found
+            if entry.code == COUNTS_NOTHING and entry.quota == name and entry.path.startswith("spec.scope")
         ),
         None,
     )
@@ -131,14 +138,7 @@ def _not_counted(quota: KubeObject) -> list[Finding]:
     name, status = quota["metadata"]["name"], quota.get("status") or {}
     counted = set(status.get("hard") or {}) & set(status.get("used") or {})
     return [
-        Finding(
-            "QUOTA-NOT-COUNTED",
-            name,
-            f"status.hard[{key}]",
-            f"Quota {name} of the same namespace limits {key}, and the quota controller has not counted it: "
-            "the API server refuses pods that request it (status unknown for quota).",
-            owned(quota),
-        )
+        Finding.of("QUOTA-NOT-COUNTED", name, f"status.hard[{key}]", owned(quota), keys=key)
         for key in _hard(quota)
         if keys.is_device(key) and key not in counted
     ]
@@ -150,13 +150,8 @@ def _stricter(name: str, limits: Limits, quota: KubeObject) -> list[Finding]:
         return []
     other, hard = quota["metadata"]["name"], _hard(quota)
     return [
-        Finding(
-            "QUOTA-STRICTER",
-            other,
-            f"spec.hard[{key}]",
-            f"Quota {other} ({key}: {hard[key]}) of the same namespace leaves less; quota {name} is never "
-            "reached.",
-            owned(quota),
+        Finding.of(
+            "QUOTA-STRICTER", other, f"spec.hard[{key}]", owned(quota), key=key, limit=hard[key], ours=name
         )
         for key, value in limits.items()
         if key in hard and quantity.parse(hard[key]) < quantity.parse(value)

@@ -8,7 +8,7 @@ import difflib
 import re
 import typing as t
 
-from .._catalogue.device_quota import counted_by, quota_key
+from .._catalogue.device_quota import NOT_ENFORCED, counted_by, quota_key
 from .._catalogue.well_known import GPU
 from .._core import quantity
 from .._core.errors import InputError
@@ -33,17 +33,17 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
     that is no quantity, is negative, or is not a whole number of devices.
     """
     if gpus is not None:
-        if gpus < 0:
-            message = f"gpus is {gpus}; it must be 0 or more."
-            remedy = "Set gpus to the number of GPUs that the namespace may request."
-            raise InputError("QUOTA-QUANTITY", message, remedy)
+        if wanted := quantity.fault(gpus, is_count=True):
+            raise InputError("QUOTA-QUANTITY", path="gpus", value=gpus, wanted=wanted)
         return {quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
         raise InputError("QUOTA-EMPTY")
     found = {}
     for name, value in asked.items():
         _check_key(name)
-        found[name] = _amount(name, value)
+        if wanted := quantity.fault(value, is_device(name)):
+            raise InputError("QUOTA-QUANTITY", path=f"hard[{name}]", value=repr(value), wanted=wanted)
+        found[name] = quantity.canonical(value)
     return found
 
 
@@ -75,43 +75,17 @@ def ignored(name: str) -> str:
 
 def _check_key(name: str) -> None:
     """Raise InputError for a key that is not enforced: the API accepts any name with a slash."""
-    path, bare = f"hard[{name}]", name.removeprefix(REQUESTS)
-    ignored = "the API accepts this key and never enforces it"
-    if "/" in name and not _OTHER_COUNTED.search(name):
-        device = bare.removeprefix("limits.")
-        if fault := resource_fault(device):
-            message = f"{path}: not a resource that a quota can limit: {device!r} {fault}."
-            raise InputError("QUOTA-KEY", message, "Correct the name.")
-    if name.startswith("limits.") and "/" in name:
-        why = f"{ignored}: for extended resources it counts only requests.*"
-        remedy = f"Write {REQUESTS}{name.removeprefix('limits.')} instead."
-        raise InputError("QUOTA-KEY", f"{path}: {why}.", remedy)
     if _OTHER_COUNTED.search(name) or name in STANDARD or _HUGE_PAGES.match(name):
         return
-    if "/" in name and bare == name:
-        why = f"{ignored}: it counts extended resources only under requests.*"
-        raise InputError("QUOTA-KEY", f"{path}: {why}.", f"Write {REQUESTS}{name} instead.")
-    if "/" in name:
+    known, why = [ignored(name)], NOT_ENFORCED
+    if "/" not in name:
+        known = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3) or [REQUESTS + GPU]
+        why = "no quota has this key"
+    elif fault := resource_fault(device := name.removeprefix(REQUESTS).removeprefix("limits.")):
+        known, why = [REQUESTS + GPU], f"{device!r} {fault}"
+    elif not known[0]:
         return
-    near = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3)
-    message = f"{path}: not a resource that a quota can limit."
-    raise InputError("QUOTA-KEY", message, f"Did you mean {' or '.join(near or [REQUESTS + GPU])}?")
-
-
-def _amount(name: str, value: object) -> str:
-    path = f"hard[{name}]: {value!r}"
-    try:
-        whole, text = quantity.is_whole(value), quantity.canonical(value)
-    except ValueError:
-        message = f"{path} is not a quantity."
-        raise InputError("QUOTA-QUANTITY", message, "Use a number such as 8, 500m or 64Gi.") from None
-    if text.startswith("-") or isinstance(value, bool):
-        message = f"{path} is not allowed; it must be 0 or more."
-        raise InputError("QUOTA-QUANTITY", message, "Use a number such as 8.")
-    if is_device(name) and not whole:
-        message = f"{path} is not allowed; devices are counted in whole numbers."
-        raise InputError("QUOTA-QUANTITY", message, "Use a whole number such as 8.")
-    return text
+    raise InputError("QUOTA-KEY", path=f"hard[{name}]", name=name, why=why, known=" or ".join(known))
 
 
 def _is_extended(name: str) -> bool:

@@ -22,9 +22,9 @@ MARK: t.Final = "accelerators.openshift/limit-range"
 RESOURCES: t.Final = ("cpu", "memory")
 # Key of a quota -> the default of a LimitRange that pods then need, and its resource.
 _FORCING: t.Final = {
-    **{one: ("defaultRequest", one) for one in RESOURCES},
-    **{f"requests.{one}": ("defaultRequest", one) for one in RESOURCES},
-    **{f"limits.{one}": ("default", one) for one in RESOURCES},
+    **{resource: ("defaultRequest", resource) for resource in RESOURCES},
+    **{f"requests.{resource}": ("defaultRequest", resource) for resource in RESOURCES},
+    **{f"limits.{resource}": ("default", resource) for resource in RESOURCES},
 }
 
 
@@ -51,20 +51,15 @@ def read(asked: t.Mapping[str, t.Any] | None) -> dict[str, str] | None:
         return None
     values = {key: value for key, value in asked.items() if value is not None}
     if not values:
-        raise _refused("limit_range", "has neither cpu nor memory")
+        raise InputError("QUOTA-LIMIT-RANGE", path="limit_range", why="it has neither")
     for key, value in values.items():
         try:
             is_good = quantity.parse(value) > 0
         except ValueError:
             is_good = False
         if not is_good:
-            raise _refused(f"limit_range.{key}", f"{value!r} is not a quantity above 0")
+            raise InputError("QUOTA-LIMIT-RANGE", path=f"limit_range.{key}", why=f"{value!r} is none")
     return {key: quantity.canonical(value) for key, value in sorted(values.items())}
-
-
-def _refused(path: str, why: str) -> InputError:
-    remedy = "Set default requests such as limit_range: {cpu: 500m, memory: 2Gi}."
-    return InputError("QUOTA-LIMIT-RANGE", f"{path}: {why}.", remedy)
 
 
 def object_name(quota: str) -> str:
@@ -92,22 +87,22 @@ def plan(
     quota: the name of ours. live: the LimitRanges. Raises AcceleratorError for a foreign one of the name.
     """
     ranges = list(live)
-    own = next((one for one in ranges if name(one) == object_name(quota)), None)
+    own = next((limits for limits in ranges if name(limits) == object_name(quota)), None)
     if own is not None and asked is not None and not owned(own):
         raise _foreign(own)
-    there = {pair for one in ranges if one is not own for pair in _given(one)}
-    missing = [one for one in needed if one[:2] not in there]
+    there = {pair for limits in ranges if limits is not own for pair in _given(limits)}
+    missing = [need for need in needed if need[:2] not in there]
     defaults: dict[str, dict[str, str]] = {}
-    for one in missing:
-        if asked and one.resource in asked:
-            defaults.setdefault(one.default, {})[one.resource] = asked[one.resource]
-    lacking = [one for one in missing if one.resource not in (asked or {})]
+    for need in missing:
+        if asked and need.resource in asked:
+            defaults.setdefault(need.default, {})[need.resource] = asked[need.resource]
+    lacking = [need for need in missing if need.resource not in (asked or {})]
     return Plan(defaults, lacking, own)
 
 
-def _given(one: KubeObject) -> t.Iterator[tuple[str, str]]:
+def _given(limits: KubeObject) -> t.Iterator[tuple[str, str]]:
     """Yield each default of containers, and its resource."""
-    for item in (one.get("spec") or {}).get("limits") or []:
+    for item in (limits.get("spec") or {}).get("limits") or []:
         if item.get("type") == "Container":
             for default in ("defaultRequest", "default"):
                 yield from ((default, resource) for resource in item.get(default) or {})
@@ -133,25 +128,19 @@ def build(quota: KubeObject, defaults: t.Mapping[str, t.Any]) -> KubeObject:
 def findings(quota: str, lacking: t.Iterable[Forced]) -> list[Finding]:
     """Return what GPU pods lack without a default."""
     return [
-        Finding(
+        Finding.of(
             "QUOTA-FORCES",
-            one.quota,
-            f"spec.hard[{one.key}]",
-            f"Quota {one.quota} counts {one.key}: the API server refuses GPU pods without it, and no "
-            f"LimitRange of the namespace has a default. Set limit_range of quota {quota}, such as "
-            f"{{{one.resource}: "
-            f"{'500m' if one.resource == 'cpu' else '2Gi'}}}.",
-            one.quota == quota,
+            need.quota,
+            f"spec.hard[{need.key}]",
+            need.quota == quota,
+            key=need.key,
+            ours=quota,
+            default=f"{need.resource}: {'500m' if need.resource == 'cpu' else '2Gi'}",
         )
-        for one in lacking
+        for need in lacking
     ]
 
 
 def _foreign(live: KubeObject) -> AcceleratorError:
-    where = f"{live['metadata']['namespace']}/{name(live)}"
-    message = f"LimitRange {where} was not made by this collection."
-    remedy = (
-        f"Run `oc delete limitrange {name(live)} -n {live['metadata']['namespace']}`, or remove limit_range "
-        "of the quota."
-    )
-    return AcceleratorError("QUOTA-LIMIT-RANGE", message, remedy)
+    namespace = live["metadata"]["namespace"]
+    return AcceleratorError("QUOTA-DEFAULTS-FOREIGN", namespace=namespace, name=name(live))

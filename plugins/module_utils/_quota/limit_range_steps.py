@@ -18,7 +18,7 @@ LIMIT_RANGE: t.Final = known("LimitRange")
 
 
 def look(
-    api: Api, one: Wanted, wanted: t.Iterable[Wanted], seen: list[KubeObject]
+    api: Api, ours: Wanted, wanted: t.Iterable[Wanted], seen: list[KubeObject]
 ) -> limit_range.Plan | None:
     """Return what the namespace needs, before the first write; None if nobody asks for a LimitRange.
 
@@ -26,30 +26,30 @@ def look(
     requests is new here. wanted: all quotas of the task; those of the namespace will exist too. Raises
     AcceleratorError for a foreign LimitRange of that name.
     """
-    live = resource_quota.named(seen, one.name)
+    live = resource_quota.named(seen, ours.name)
     asked = {
         other.name: resource_quota.build(other.name, other.namespace, other.limits, other.selector)
         for other in wanted
-        if other.namespace == one.namespace
+        if other.namespace == ours.namespace
     }
     needed = limit_range.forced([*asked.values(), *(quota for quota in seen if name(quota) not in asked)])
     hard = ((live or {}).get("spec") or {}).get("hard") or {}
-    is_new = any(live is None or (force.quota == one.name and force.key not in hard) for force in needed)
-    if one.defaults is None and not _had_one(live) and not is_new:
+    is_new = any(live is None or (force.quota == ours.name and force.key not in hard) for force in needed)
+    if ours.defaults is None and not _had_one(live) and not is_new:
         return None
     try:
-        ranges = api.list(LIMIT_RANGE, one.namespace)
+        ranges = api.list(LIMIT_RANGE, ours.namespace)
     except ForbiddenError:
-        if one.defaults is not None or _had_one(live):
+        if ours.defaults is not None or _had_one(live):
             raise
         return None
-    return limit_range.plan(one.name, needed, one.defaults, ranges)
+    return limit_range.plan(ours.name, needed, ours.defaults, ranges)
 
 
-def before(api: Api, one: Wanted, plan: limit_range.Plan | None) -> None:
+def before(api: Api, quota: Wanted, plan: limit_range.Plan | None) -> None:
     """Delete our LimitRange that is no longer needed, while the quota still says that it has one."""
     if plan and owned(plan.live) and not plan.defaults:
-        api.delete(LIMIT_RANGE, limit_range.object_name(one.name), one.namespace)
+        api.delete(LIMIT_RANGE, limit_range.object_name(quota.name), quota.namespace)
 
 
 def after(api: Api, plan: limit_range.Plan | None, quota: KubeObject) -> None:

@@ -61,7 +61,7 @@ class Offered:
             return None
 
     def _of_nodes(self, wanted: set[str]) -> set[str]:
-        if all(one.startswith(NVIDIA) for one in wanted):
+        if all(resource.startswith(NVIDIA) for resource in wanted):
             if self._labelled is None:
                 self._labelled = self._list(f"{GPU_PRESENT}=true")
             if wanted <= self._labelled:
@@ -72,14 +72,14 @@ class Offered:
 
     def _list(self, labels: str | None = None) -> set[str]:
         nodes = self._api.list(known("Node"), labels=labels, keep=_offering)
-        return {one for node in nodes for one in node["status"]["allocatable"]}
+        return {resource for node in nodes for resource in node["status"]["allocatable"]}
 
     def _device_classes(self, limits: Limits) -> list[str] | None:
         """Return the names of the DeviceClasses; none on a cluster without dynamic resource allocation."""
         return self._names_of(known("DeviceClass")) if keys.classes(limits) else None
 
     def _priority_classes(self, quotas: t.Iterable[KubeObject]) -> set[str] | None:
-        wanted = {one for quota in quotas for one in scopes.classes(quota.get("spec") or {})}
+        wanted = {level for quota in quotas for level in scopes.classes(quota.get("spec") or {})}
         if not wanted or not (self._nodes_exist or self._is_planned):
             return None
         if self._priorities >= wanted:
@@ -91,7 +91,7 @@ class Offered:
         if kind.kind not in self._names:
             try:
                 found = self._api.list_if_served(kind, metadata_only=True)
-                self._names[kind.kind] = [name(one) for one in found]
+                self._names[kind.kind] = [name(obj) for obj in found]
             except ForbiddenError:
                 self._names[kind.kind] = None
         return self._names[kind.kind]

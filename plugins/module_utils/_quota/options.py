@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core import namespaces
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import InputError
 from .._frame.argspec import StateParams
 from . import cluster_quota, keys, limit_range, resource_quota, scopes
 
@@ -18,11 +18,11 @@ ONE: t.Final[dict[str, t.Any]] = {
     "claims": {"type": "bool", "default": False},
     "hard": {"type": "dict"},
     "priority_classes": {"type": "list", "elements": "str"},
-    "limit_range": {"type": "dict", "options": {one: {"type": "str"} for one in limit_range.RESOURCES}},
+    "limit_range": {"type": "dict", "options": {kind: {"type": "str"} for kind in limit_range.RESOURCES}},
 }
 PLANNED: t.Final[dict[str, t.Any]] = {
     "type": "dict",
-    "options": {one: {"type": "list", "elements": "str"} for one in ("resources", "priority_classes")},
+    "options": {key: {"type": "list", "elements": "str"} for key in ("resources", "priority_classes")},
 }
 
 
@@ -96,13 +96,15 @@ def named(params: GpuQuotaParams) -> list[tuple[str, str]]:
     """Return namespace and name of each quota."""
     if params["namespace"] is not None:
         return [(params["namespace"], params["name"])]
-    return [(one["namespace"], one["name"]) for one in params["quotas"] or []]
+    return [(quota["namespace"], quota["name"]) for quota in params["quotas"] or []]
 
 
 def with_limit_range(params: GpuQuotaParams) -> list[tuple[str, str]]:
     """Return namespace and name of each quota that has a LimitRange."""
     asked = params["quotas"] or [] if params["namespace"] is None else [params]
-    return [place for place, one in zip(named(params), asked, strict=True) if one["limit_range"] is not None]
+    return [
+        place for place, item in zip(named(params), asked, strict=True) if item["limit_range"] is not None
+    ]
 
 
 def read(params: GpuQuotaParams) -> list[Wanted]:
@@ -110,37 +112,32 @@ def read(params: GpuQuotaParams) -> list[Wanted]:
     if params["namespace"] is not None:
         found = [_wanted(params["namespace"], params)]
     else:
-        found = [_entry(index, one) for index, one in enumerate(params["quotas"] or [])]
-    for index, one in enumerate(found):
+        found = [_entry(index, quota) for index, quota in enumerate(params["quotas"] or [])]
+    for index, quota in enumerate(found):
         if params["prove"]:
-            resource_quota.check_provable(one.limits)
-        if namespaces.is_of_platform(one.namespace):
-            raise of_platform(one.namespace)
-        if one[:2] in (other[:2] for other in found[:index]):
-            message = f"quotas[{index}]: quota {one.object_name} is in the list twice."
+            resource_quota.check_provable(quota.limits)
+        if namespaces.is_of_platform(quota.namespace):
+            path = f"quotas[{index}].namespace" if params["quotas"] else "namespace"
+            raise InputError("QUOTA-NAMESPACE", path=path, namespace=quota.namespace)
+        if quota[:2] in (other[:2] for other in found[:index]):
+            message = f"quotas[{index}]: quota {quota.object_name} is in the list twice."
             raise InputError("INPUT-VALUE", message, "Add the limits up in one entry.")
     return found
 
 
-def _entry(index: int, one: QuotaParams) -> Wanted:
+def _entry(index: int, quota: QuotaParams) -> Wanted:
     try:
-        return _wanted(one["namespace"], one)
+        return _wanted(quota["namespace"], quota)
     except InputError as exc:
-        exc.message = f"quotas[{index}] ({one['namespace']}): {exc.message}"
+        exc.message = f"quotas[{index}] ({quota['namespace']}): {exc.message}"
         raise
 
 
-def _wanted(namespace: str, one: QuotaParams | GpuQuotaParams) -> Wanted:
-    limits = keys.hard(one["gpus"], one["hard"], one["claims"])
-    classes = tuple(one["priority_classes"] or ())
+def _wanted(namespace: str, quota: QuotaParams | GpuQuotaParams) -> Wanted:
+    limits = keys.hard(quota["gpus"], quota["hard"], quota["claims"])
+    classes = tuple(quota["priority_classes"] or ())
     scopes.check(limits, classes)
-    return Wanted(namespace, one["name"], limits, classes, limit_range.read(one["limit_range"]))
-
-
-def of_platform(namespace: str) -> InputError:
-    """Return the error for a quota in a namespace of Kubernetes or OpenShift."""
-    message = f"Namespace {namespace} belongs to the platform: a quota there can stop its pods."
-    return InputError("QUOTA-NAMESPACE", message, "Set the namespace of a team, such as team-a.")
+    return Wanted(namespace, quota["name"], limits, classes, limit_range.read(quota["limit_range"]))
 
 
 def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.Iterable[str]) -> str:
@@ -152,8 +149,3 @@ def refused_namespace(name: str, allowed: t.Sequence[str] | None, existing: t.It
         return "" if name in allowed else "it is not in the list of namespaces that may be created"
     near = namespaces.near(name, existing)
     return f"its name is near to the existing namespace {near}" if near else ""
-
-
-def not_created(name: str, why: str) -> AcceleratorError:
-    """Return the error for a namespace that is perhaps a typing error."""
-    return AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=name, why=why)

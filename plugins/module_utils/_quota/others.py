@@ -75,9 +75,9 @@ def warning(live: KubeObject, kept: t.Sequence[Kept]) -> str:
     """Return the sentence about limits that were kept."""
     metadata = live["metadata"]
     lines = [
-        f"{one.key} stays {one.live or _WITHOUT.get(one.key, 'without a limit')} "
-        f"(asked: {one.asked}, set by {one.manager})"
-        for one in kept
+        f"{field.key} stays {field.live or _WITHOUT.get(field.key, 'without a limit')} "
+        f"(asked: {field.asked}, set by {field.manager})"
+        for field in kept
     ]
     return (
         f"Quota {metadata['namespace']}/{metadata['name']}: {', '.join(lines)}. Set gpu_policy_adopt: take "
@@ -88,7 +88,7 @@ def warning(live: KubeObject, kept: t.Sequence[Kept]) -> str:
 def is_nobodys(live: KubeObject | None) -> bool:
     """Return whether no field manager is recorded, so that an apply may take every field."""
     entries = ((live or {}).get("metadata") or {}).get("managedFields") or []
-    return all(one.get("subresource") or one.get("manager") in (_NOBODY, MANAGER) for one in entries)
+    return all(entry.get("subresource") or entry.get("manager") in (_NOBODY, MANAGER) for entry in entries)
 
 
 def _manager(live: KubeObject, key: str) -> str:
@@ -98,9 +98,9 @@ def _manager(live: KubeObject, key: str) -> str:
 
 def _owner(live: KubeObject, *fields: str, inner: str = "") -> str:
     """Return the other manager of one of these fields of the spec, or "". inner: a field in the field."""
-    for one in live["metadata"].get("managedFields") or []:
-        spec = (one.get("fieldsV1") or {}).get("f:spec") or {}
+    for entry in live["metadata"].get("managedFields") or []:
+        spec = (entry.get("fieldsV1") or {}).get("f:spec") or {}
         has = any(field in spec and (not inner or inner in spec[field]) for field in fields)
-        if has and one.get("manager") not in (MANAGER, _NOBODY) and not one.get("subresource"):
-            return str(one.get("manager"))
+        if has and entry.get("manager") not in (MANAGER, _NOBODY) and not entry.get("subresource"):
+            return str(entry.get("manager"))
     return ""

@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.device_quota import quota_key
 from .._core import quantity
-from .._core.errors import AcceleratorError, InputError
+from .._core.errors import AcceleratorError, InputError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, pending, ready
 from .._nodes import claims as gpu_claims
@@ -17,9 +17,6 @@ from . import keys, scopes, use
 from .scopes import SELECTOR
 
 Limits = t.Mapping[str, str]
-COUNT_REMEDY: t.Final = (
-    "Run `oc get clusteroperator kube-controller-manager`: this component counts the usage."
-)
 PROOF_PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _PROOF_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
@@ -46,7 +43,7 @@ def build(
 
 def named(quotas: t.Iterable[KubeObject], name: str) -> KubeObject | None:
     """Return the quota with this name, or None."""
-    return next((one for one in quotas if one["metadata"]["name"] == name), None)
+    return next((quota for quota in quotas if quota["metadata"]["name"] == name), None)
 
 
 def judge(quotas: t.Iterable[KubeObject], name: str, limits: Limits) -> Readiness:
@@ -57,9 +54,13 @@ def judge(quotas: t.Iterable[KubeObject], name: str, limits: Limits) -> Readines
         key for key, value in limits.items() if not _is_same(counted.get(key), value) or key not in used
     ]
     if missing:
-        message = f"the quota controller has not yet counted {', '.join(missing)}"
-        return pending("NotCounted", message, code="QUOTA-NOT-COUNTED", remedy=COUNT_REMEDY)
+        return not_counted(name, ", ".join(missing))
     return ready("Counted", "usage is known for every resource")
+
+
+def not_counted(quota: str, missing: str) -> Readiness:
+    """Return the verdict about a quota some of whose keys the controller has not counted."""
+    return pending("NotCounted", **text_of("QUOTA-NOT-COUNTED", quota=quota, keys=missing)._asdict())
 
 
 def summarize(live: KubeObject, limits: Limits | None = None) -> dict[str, t.Any]:
@@ -95,8 +96,8 @@ def counted(
 def held(holding: t.Iterable[t.Mapping[str, t.Any]], limits: t.Iterable[str]) -> dict[str, str]:
     """Return what the pods and claims use of each key of devices. holding: what `holders` returns."""
     sums: dict[str, int] = {}
-    for one in holding:
-        for resource, amount in one["requests"].items():
+    for holder in holding:
+        for resource, amount in holder["requests"].items():
             sums[resource] = sums.get(resource, 0) + int(amount)
     devices = {key: keys.device_of(key) for key in limits if keys.is_device(key)}
     return {key: str(sums.get(device, 0)) for key, device in devices.items()}
@@ -110,11 +111,6 @@ def overused(object_name: str, limits: Limits, used: Limits) -> list[str]:
         for key, value in limits.items()
         if key in used and quantity.parse(used[key]) > quantity.parse(value)
     ]
-
-
-def no_namespace(namespace: str) -> AcceleratorError:
-    """Return the error for a namespace that does not exist."""
-    return AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
 
 
 def holders(
@@ -160,8 +156,8 @@ def _is_same(held: object, wanted: str) -> bool:
 def _requested(pod: KubeObject, name: str) -> int:
     containers = (pod.get("spec") or {}).get("containers") or []
     return sum(
-        int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0")))
-        for one in containers
+        int(quantity.parse(((container.get("resources") or {}).get("requests") or {}).get(name, "0")))
+        for container in containers
     )
 
 
@@ -239,13 +235,13 @@ def void(object_name: str, message: str, path: str) -> AcceleratorError:
     return AcceleratorError("QUOTA-COUNTS-NOTHING", f"{object_name}: {message}", remedy)
 
 
-def asked(one: KubeObject) -> dict[str, int]:
+def asked(claim: KubeObject) -> dict[str, int]:
     """Return DeviceClass -> number of devices that a quota counts for the claim.
 
     Alternatives and claims of all devices are not included.
     """
     found: dict[str, int] = {}
-    for request in ((one.get("spec") or {}).get("devices") or {}).get("requests") or []:
+    for request in ((claim.get("spec") or {}).get("devices") or {}).get("requests") or []:
         exactly = request.get("exactly") or {}
         if exactly.get("deviceClassName"):
             name = exactly["deviceClassName"]

@@ -48,27 +48,23 @@ def check(limits: t.Mapping[str, str], asked: t.Sequence[str]) -> None:
     """Raise InputError for limits that a quota of some priority classes cannot have, or for a bad name."""
     for number, name in enumerate(asked):
         if not name or any(map(name_fault, name.split("."))):
-            message = f"priority_classes[{number}]: {name!r} is not the name of a PriorityClass."
-            raise InputError("QUOTA-SCOPE", message, "Set names such as gpu-training.")
+            raise InputError("QUOTA-CLASS", index=number, name=repr(name))
     if not asked:
         return
     for key in limits:
         if keys.classes([key]):
-            why = "counts claims, which have no priority class: the quota would count nothing"
+            why = "it counts claims, which have none, so the quota would count nothing"
         elif key in keys.STANDARD and key not in WITH_PRIORITY:
-            why = "cannot be limited for some priority classes only: the API server refuses that"
+            why = "the API server refuses that"
         else:
             continue
-        message = f"hard[{key}]: {why}."
-        raise InputError(
-            "QUOTA-SCOPE", message, "Remove priority_classes, or put the key into another quota."
-        )
+        raise InputError("QUOTA-SCOPE", key=key, why=why)
 
 
 def classes(spec: t.Mapping[str, t.Any]) -> list[str]:
     """Return the priority classes whose pods alone the quota counts."""
     terms = _terms(spec)
-    return [one for term in terms if (term.scope, term.operator) == (PRIORITY, "In") for one in term.values]
+    return [name for term in terms if (term.scope, term.operator) == (PRIORITY, "In") for name in term.values]
 
 
 def are_set(spec: t.Mapping[str, t.Any]) -> bool:
@@ -79,8 +75,8 @@ def are_set(spec: t.Mapping[str, t.Any]) -> bool:
 def shown(spec: t.Mapping[str, t.Any]) -> str:
     """Return the scopes in one line, such as `PriorityClass In [gpu-training]`."""
     return ", ".join(
-        " ".join((one.scope, one.operator, f"[{', '.join(one.values)}]" if one.values else "")).rstrip()
-        for one in _terms(spec)
+        " ".join((term.scope, term.operator, f"[{', '.join(term.values)}]" if term.values else "")).rstrip()
+        for term in _terms(spec)
     )
 
 
@@ -90,25 +86,25 @@ def void(spec: t.Mapping[str, t.Any], known: t.Collection[str] | None = None) ->
     known: names of the PriorityClasses that exist or will; None if they are not known.
     """
     terms = _terms(spec)
-    first = {one.scope: one for one in reversed(terms)}
+    first = {term.scope: term for term in reversed(terms)}
     for one, other in _APART:
         if one in first and other in first:
             return Void(first[other].path, f"no pod has the scopes {one} and {other} together")
     if _OF_VOLUMES in first:
         return Void(first[_OF_VOLUMES].path, f"the scope {_OF_VOLUMES} counts volume claims, and no pods")
-    return _no_class([one for one in terms if one.scope == PRIORITY], known)
+    return _no_class([term for term in terms if term.scope == PRIORITY], known)
 
 
 def _no_class(terms: t.Sequence[_Term], known: t.Collection[str] | None) -> Void | None:
-    named = [one for one in terms if one.operator == "In"]
+    named = [term for term in terms if term.operator == "In"]
     path = (named or terms)[0].path if terms else ""
-    without = [one for one in terms if one.operator == "DoesNotExist"]
-    if without and any(one.operator in ("In", "Exists") for one in terms):
+    without = [term for term in terms if term.operator == "DoesNotExist"]
+    if without and any(term.operator in ("In", "Exists") for term in terms):
         return Void(without[0].path, "no pod has a priority class and no priority class at the same time")
     if not named:
         return None
-    left = set(named[0].values).intersection(*(one.values for one in named[1:]))
-    left -= {value for one in terms if one.operator == "NotIn" for value in one.values}
+    left = set(named[0].values).intersection(*(term.values for term in named[1:]))
+    left -= {value for term in terms if term.operator == "NotIn" for value in term.values}
     if not left:
         return Void(path, "no priority class fulfils all of its terms")
     if known is not None and not left & set(known):
@@ -125,9 +121,9 @@ def _terms(spec: t.Mapping[str, t.Any]) -> list[_Term]:
     return found + [
         _Term(
             f"{SELECTOR}.matchExpressions[{number}]",
-            str(one.get("scopeName")),
-            str(one.get("operator")),
-            tuple(one.get("values") or ()),
+            str(expression.get("scopeName")),
+            str(expression.get("operator")),
+            tuple(expression.get("values") or ()),
         )
-        for number, one in enumerate(expressions)
+        for number, expression in enumerate(expressions)
     ]

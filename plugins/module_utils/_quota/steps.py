@@ -55,26 +55,26 @@ def present(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
     """
     wanted, across = options.read(params), cluster_quota.read(params["cluster_quotas"] or [])
     theirs = cluster_steps.look(api, params, across)
-    live = quotas(api, list(dict.fromkeys(one.namespace for one in wanted)))
+    live = quotas(api, list(dict.fromkeys(quota.namespace for quota in wanted)))
     create_namespaces(api, params, wanted, live)
     offered, found, failures = Offered(api, params), list[dict[str, t.Any]](), list[AcceleratorError]()
-    for one in wanted:
+    for quota in wanted:
         try:
-            plan = limit_range_steps.look(api, one, wanted, live[one.namespace])
-            found.append(_present(api, params, one, live[one.namespace], offered, plan))
+            plan = limit_range_steps.look(api, quota, wanted, live[quota.namespace])
+            found.append(_present(api, params, quota, live[quota.namespace], offered, plan))
         except AcceleratorError as exc:
             failures.append(exc)
-    told: list[dict[str, t.Any]] = []
+    across_facts: list[dict[str, t.Any]] = []
     try:
-        told = cluster_steps.present(api, params, across, theirs)
+        across_facts = cluster_steps.present(api, params, across, theirs)
     except AcceleratorError as exc:
         failures.append(exc)
     if failures:
         first, *more = failures
         first.evidence += [f"{exc.code}: {exc.message}" for exc in more]
-        first.facts |= _facts(params, found, told) if found else {}
+        first.facts |= _facts(params, found, across_facts) if found else {}
         raise first
-    return _facts(params, found, told)
+    return _facts(params, found, across_facts)
 
 
 def _facts(
@@ -89,28 +89,28 @@ def quotas(api: Api, namespaces: t.Sequence[str]) -> Live:
     found: Live = {namespace: [] for namespace in namespaces}
     if len(namespaces) > 1:
         try:
-            seen = api.list(QUOTA, keep=lambda one: one if one["metadata"]["namespace"] in found else None)
+            seen = api.list(QUOTA, keep=lambda item: item if item["metadata"]["namespace"] in found else None)
         except ForbiddenError:
             pass
         else:
-            for one in seen:
-                found[one["metadata"]["namespace"]].append(one)
+            for quota in seen:
+                found[quota["metadata"]["namespace"]].append(quota)
             return found
     return {namespace: api.list(QUOTA, namespace) for namespace in namespaces}
 
 
 def create_namespaces(api: Api, params: GpuQuotaParams, wanted: t.Iterable[Wanted], live: Live) -> None:
     """Create the namespaces that are missing. Raises AcceleratorError before the first write."""
-    unsure = dict.fromkeys(one.namespace for one in wanted if not live[one.namespace])
+    unsure = dict.fromkeys(quota.namespace for quota in wanted if not live[quota.namespace])
     missing = [name for name in unsure if api.get(NAMESPACE, name) is None]
     if missing and not params["create_namespace"]:
-        raise resource_quota.no_namespace(missing[0])
+        raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=missing[0])
     existing: list[str] = []
     if missing and not params["namespaces"]:
-        existing = [one["metadata"]["name"] for one in api.list(NAMESPACE, metadata_only=True)]
+        existing = [namespace["metadata"]["name"] for namespace in api.list(NAMESPACE, metadata_only=True)]
     for name in missing:
         if why := options.refused_namespace(name, params["namespaces"], existing):
-            raise options.not_created(name, why)
+            raise AcceleratorError("QUOTA-NEW-NAMESPACE", namespace=name, why=why)
     for name in missing:
         metadata = {"name": name, "labels": {PURPOSE: TEAM}}
         # Without the label of ownership: what the team puts into it is never ours to delete.
@@ -120,46 +120,46 @@ def create_namespaces(api: Api, params: GpuQuotaParams, wanted: t.Iterable[Wante
 def _present(
     api: Api,
     params: GpuQuotaParams,
-    one: Wanted,
+    quota: Wanted,
     seen: list[KubeObject],
     offered: Offered,
     plan: limit_range.Plan | None,
 ) -> dict[str, t.Any]:
     before = len(api.changes)
-    live = resource_quota.named(seen, one.name)
+    live = resource_quota.named(seen, quota.name)
     takes = params["adopt"] == "take"
-    kept = [] if takes else others.differing(live, one.limits, one.selector)
-    limit_range_steps.before(api, one, plan)
-    applied, limits = _applied(api, one, live, kept, takes)
+    kept = [] if takes else others.differing(live, quota.limits, quota.selector)
+    limit_range_steps.before(api, quota, plan)
+    applied, limits = _applied(api, quota, live, kept, takes)
     limit_range_steps.after(api, plan, applied)
     is_changed = len(api.changes) > before
-    if is_changed or not resource_quota.judge(seen, one.name, limits).is_ready:
+    if is_changed or not resource_quota.judge(seen, quota.name, limits).is_ready:
         seen = api.wait(
-            {"quotas": Query(QUOTA, one.namespace)},
-            lambda found: resource_quota.judge(found["quotas"], one.name, limits),
-            f"quota {one.object_name}",
+            {"quotas": Query(QUOTA, quota.namespace)},
+            lambda found: resource_quota.judge(found["quotas"], quota.name, limits),
+            f"quota {quota.object_name}",
             on_timeout_code="QUOTA-NOT-COUNTED",
         )["quotas"]
-    now = applied if api.check_mode else resource_quota.named(seen, one.name) or applied
-    told = _findings(one, now, limits, seen, offered if is_changed else None)
-    told += limit_range.findings(one.name, plan.lacking) if plan else []
-    for text in [finding.warning for finding in told]:
+    now = applied if api.check_mode else resource_quota.named(seen, quota.name) or applied
+    problems = _findings(quota, now, limits, seen, offered if is_changed else None)
+    problems += limit_range.findings(quota.name, plan.lacking) if plan else []
+    for text in [finding.warning for finding in problems]:
         api.warn(text)
-    used, holding = _used(api, one, limits, seen, is_changed)
-    for text in resource_quota.overused(one.object_name, limits, used):
+    used, holding = _used(api, quota, limits, seen, is_changed)
+    for text in resource_quota.overused(quota.object_name, limits, used):
         api.warn(text)
     facts = resource_quota.summarize(now, limits)
     facts["kept"] = [field.as_result() for field in kept]
-    facts["findings"] = [finding.as_result() for finding in told]
+    facts["findings"] = [finding.as_result() for finding in problems]
     if resource_quota.is_used(facts) and not holding:
-        holding = holders(api, one, limits)
+        holding = holders(api, quota, limits)
     facts["holders"], facts["use"] = holding, use.summarize(holding)
-    facts["proof"] = _proof(api, one, now, limits, told) if params["prove"] else None
+    facts["proof"] = _proof(api, quota, now, limits, problems) if params["prove"] else None
     return facts
 
 
 def _findings(
-    one: Wanted,
+    ours: Wanted,
     now: KubeObject,
     limits: t.Mapping[str, str],
     seen: list[KubeObject],
@@ -170,79 +170,79 @@ def _findings(
     offered: None if nothing changed. Nodes and classes are read only for what is new: thousands of nodes are
     many pages.
     """
-    quotas = [now, *(quota for quota in seen if quota["metadata"]["name"] != one.name)]
+    quotas = [now, *(quota for quota in seen if quota["metadata"]["name"] != ours.name)]
     known = findings.Known() if offered is None else offered.known(limits, quotas)
     is_scoped = scopes.are_set(now.get("spec") or {})
-    return findings.of_limits(one.name, limits, known) + findings.of_quotas(
-        one.name, limits, quotas, known, is_scoped
+    return findings.of_limits(ours.name, limits, known) + findings.of_quotas(
+        ours.name, limits, quotas, known, is_scoped
     )
 
 
 def _proof(
-    api: Api, one: Wanted, now: KubeObject, limits: t.Mapping[str, str], told: t.Sequence[Finding]
+    api: Api, quota: Wanted, now: KubeObject, limits: t.Mapping[str, str], problems: t.Sequence[Finding]
 ) -> str | None:
     """Return what the server said. Raises AcceleratorError for a quota that its scopes make void."""
     if api.check_mode:
         return None
-    if void := findings.first_void(told, one.name):
-        if not others.has_scopes_of_others(now, one.selector):
+    if void := findings.first_void(problems, quota.name):
+        if not others.has_scopes_of_others(now, quota.selector):
             return _not_proven(api, now, void.message)
-        raise resource_quota.void(one.object_name, void.message, void.path)
-    return prove(api, now, limits, one.classes[0] if one.classes else "")
+        raise resource_quota.void(quota.object_name, void.message, void.path)
+    return prove(api, now, limits, quota.classes[0] if quota.classes else "")
 
 
 def _applied(
-    api: Api, one: Wanted, live: KubeObject | None, kept: t.Sequence[others.Kept], takes: bool
+    api: Api, quota: Wanted, live: KubeObject | None, kept: t.Sequence[others.Kept], takes: bool
 ) -> tuple[KubeObject, dict[str, str]]:
     """Apply what is ours to set; return the quota as it is then, and its limits."""
     theirs = {field.key: field.live for field in kept}
-    limits = {key: theirs.get(key, value) for key, value in one.limits.items()}
+    limits = {key: theirs.get(key, value) for key, value in quota.limits.items()}
     valid = {key: value for key, value in limits.items() if value is not None}
     if live is not None and kept:
         api.warn(others.warning(live, kept))
-        if not owned(live) or set(theirs) >= set(one.limits):
+        if not owned(live) or set(theirs) >= set(quota.limits):
             return live, valid
-    own = {key: value for key, value in one.limits.items() if key not in theirs}
-    selector = None if others.SCOPES in theirs else one.selector
+    own = {key: value for key, value in quota.limits.items() if key not in theirs}
+    selector = None if others.SCOPES in theirs else quota.selector
     if live is not None and takes:
-        live = _without_scopes(api, one, live)
-    marks = {limit_range.MARK: limit_range.object_name(one.name)} if one.defaults else None
-    manifest = resource_quota.build(one.name, one.namespace, own, selector, marks)
+        live = _without_scopes(api, quota, live)
+    marks = {limit_range.MARK: limit_range.object_name(quota.name)} if quota.defaults else None
+    manifest = resource_quota.build(quota.name, quota.namespace, own, selector, marks)
     force = takes or (live is not None and others.is_nobodys(live))
     return api.apply(manifest, force_conflicts=force, live=live), valid
 
 
-def _without_scopes(api: Api, one: Wanted, live: KubeObject) -> KubeObject:
+def _without_scopes(api: Api, quota: Wanted, live: KubeObject) -> KubeObject:
     """Return the quota without the scopeSelector of another manager: an apply cannot take it away."""
-    if one.selector or not others.has_scopes_of_others(live, None):
+    if quota.selector or not others.has_scopes_of_others(live, None):
         return live
     body = {"spec": {"scopeSelector": None}}
-    return api.merge_patch(QUOTA, one.name, one.namespace, body)
+    return api.merge_patch(QUOTA, quota.name, quota.namespace, body)
 
 
 def _used(
-    api: Api, one: Wanted, limits: t.Mapping[str, str], seen: list[KubeObject], is_changed: bool
+    api: Api, quota: Wanted, limits: t.Mapping[str, str], seen: list[KubeObject], is_changed: bool
 ) -> tuple[dict[str, str], list[dict[str, t.Any]]]:
     """Return what the namespace uses, and its holders if they had to be read.
 
     In check mode pods and claims say it where no quota counts yet.
     """
-    used = resource_quota.counted(seen, limits, one.name if one.classes else None)
+    used = resource_quota.counted(seen, limits, quota.name if quota.classes else None)
     holding: list[dict[str, t.Any]] = []
     if api.check_mode and is_changed and any(keys.is_device(key) and key not in used for key in limits):
         with contextlib.suppress(ForbiddenError):
-            holding = holders(api, one, limits)
+            holding = holders(api, quota, limits)
             used = {**resource_quota.held(holding, limits), **used}
     return used, holding
 
 
-def holders(api: Api, one: Wanted, limits: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
+def holders(api: Api, quota: Wanted, limits: t.Mapping[str, str]) -> list[dict[str, t.Any]]:
     """Return the pods and the claims of the namespace that use up the limits."""
     found: list[dict[str, t.Any]] = []
     if keys.extended(limits):
-        found += resource_quota.holders(limits, api.list(known("Pod"), one.namespace), one.classes)
+        found += resource_quota.holders(limits, api.list(known("Pod"), quota.namespace), quota.classes)
     if keys.classes(limits):
-        found += resource_quota.claimants(limits, api.list(known("ResourceClaim"), one.namespace))
+        found += resource_quota.claimants(limits, api.list(known("ResourceClaim"), quota.namespace))
     return found
 
 

@@ -20,7 +20,7 @@ def owner(pod: KubeObject) -> dict[str, str]:
     The hash in the name of a ReplicaSet leads to its Deployment.
     """
     owners = pod["metadata"].get("ownerReferences") or []
-    above = next((one for one in owners if one.get("controller")), None)
+    above = next((reference for reference in owners if reference.get("controller")), None)
     if above is None:
         return {"kind": "Pod", "name": name(pod)}
     kind, object_name = str(above["kind"]), str(above["name"])
@@ -40,18 +40,18 @@ def summarize(holders: t.Iterable[Entry]) -> dict[str, t.Any] | None:
     if not entries:
         return None
     found: dict[tuple[str, str], list[Entry]] = {}
-    for one in entries:
-        found.setdefault((one["owner"]["kind"], one["owner"]["name"]), []).append(one)
+    for entry in entries:
+        found.setdefault((entry["owner"]["kind"], entry["owner"]["name"]), []).append(entry)
     owners = sorted(
         ({"kind": kind, "name": object_name, **_sums(those)} for (kind, object_name), those in found.items()),
-        key=lambda one: (-sum(one["requests"].values()), one["kind"], one["name"]),
+        key=lambda row: (-sum(row["requests"].values()), row["kind"], row["name"]),
     )
     return {**_sums(entries), "owners": owners[:MOST], "more_owners": max(0, len(owners) - MOST)}
 
 
 def _sums(entries: t.Sequence[Entry]) -> dict[str, t.Any]:
     sums: dict[str, int] = {}
-    for one in entries:
-        for resource, amount in one["requests"].items():
+    for entry in entries:
+        for resource, amount in entry["requests"].items():
             sums[resource] = sums.get(resource, 0) + int(amount)
     return {"pods": len(entries), "requests": sums}

@@ -80,8 +80,8 @@ class Cluster:
 def going_pools(pools: t.Iterable[t.Mapping[str, t.Any]]) -> list[GoingPool]:
     """Return the pools to remove. pools: each with name, and with node_selector if it is a planned one."""
     return [
-        GoingPool(str(one["name"]), dict(one.get("node_selector") or pool_label(str(one["name"]))))
-        for one in pools
+        GoingPool(str(pool["name"]), dict(pool.get("node_selector") or pool_label(str(pool["name"]))))
+        for pool in pools
     ]
 
 
@@ -91,8 +91,8 @@ def misspelt(cluster: Cluster, pools: t.Iterable[t.Mapping[str, t.Any]]) -> tupl
     pools: of the option. One with a node_selector comes from a plan, so its name is meant. Names that differ
     only in digits or in a last letter after a dash, such as team-a and team-b, are of different pools.
     """
-    there = {pool_of(one) for one in (*cluster.sets, *cluster.nodes)} - {""}
-    for wanted in (str(one["name"]) for one in pools if not one.get("node_selector")):
+    there = {pool_of(obj) for obj in (*cluster.sets, *cluster.nodes)} - {""}
+    for wanted in (str(pool["name"]) for pool in pools if not pool.get("node_selector")):
         others = {_stem(other): other for other in sorted(there) if _stem(other) != _stem(wanted)}
         near = difflib.get_close_matches(_stem(wanted), others, n=1, cutoff=0.8)
         if wanted not in there and near:
@@ -107,18 +107,18 @@ def _stem(pool: str) -> str:
 def going_sets(cluster: Cluster, pools: t.Iterable[GoingPool]) -> list[KubeObject]:
     """Return the machine sets of the pools that this collection made."""
     names = {pool.name for pool in pools}
-    return [one for one in cluster.sets if pool_of(one) in names and owned(one)]
+    return [obj for obj in cluster.sets if pool_of(obj) in names and owned(obj)]
 
 
 def machines_of(cluster: Cluster, sets: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the Machines of the sets."""
-    names = {name(one) for one in sets}
-    return [one for one in cluster.machines if set_name(one) in names]
+    names = {name(obj) for obj in sets}
+    return [machine for machine in cluster.machines if set_name(machine) in names]
 
 
 def nodes_of_machines(machines: t.Iterable[KubeObject]) -> dict[str, str]:
     """Return node -> pool of these Machines, as far as they have nodes."""
-    return {node_name(one): pool_of(one) for one in machines if node_name(one)}
+    return {node_name(machine): pool_of(machine) for machine in machines if node_name(machine)}
 
 
 def nodes_of_pools(cluster: Cluster, pools: t.Iterable[GoingPool]) -> dict[str, str]:
@@ -135,9 +135,9 @@ def other_pools(cluster: Cluster, pools: t.Iterable[GoingPool]) -> list[str]:
     """Return pools with machine sets that this removal leaves, each as a phrase."""
     names = {pool.name for pool in pools}
     found: dict[str, list[str]] = {}
-    for one in cluster.sets:
-        if pool_of(one) and not (pool_of(one) in names and owned(one)):
-            found.setdefault(pool_of(one), []).append(name(one))
+    for obj in cluster.sets:
+        if pool_of(obj) and not (pool_of(obj) in names and owned(obj)):
+            found.setdefault(pool_of(obj), []).append(name(obj))
     return [f"pool {pool} (MachineSet {', '.join(sets)})" for pool, sets in sorted(found.items())]
 
 

@@ -83,9 +83,9 @@ def stays(cluster: Cluster, asked: Request) -> list[Stay]:
 def _of_stack(cluster: Cluster, asked: Request, part: str) -> Stay | None:
     """Return why the stack or its operator stays, or None if both go."""
     needs = [*other_pools(cluster, asked.pools), *_nodes(cluster, asked, part)]
-    foreign = [one for one in cluster.customs.get(part, ()) if not owned(one)]
-    clusters = [one for one in foreign if one["kind"] == "GPUCluster"]
-    named = [_foreign(one) for one in foreign]
+    foreign = [obj for obj in cluster.customs.get(part, ()) if not owned(obj)]
+    clusters = [obj for obj in foreign if obj["kind"] == "GPUCluster"]
+    named = [_foreign(obj) for obj in foreign]
     if needs or (clusters and _has_drivers(cluster)):
         return Stay(part, ALL, [*needs, *named])
     return Stay(part, OPERATOR, named) if named else None
@@ -93,7 +93,7 @@ def _of_stack(cluster: Cluster, asked: Request, part: str) -> Stay | None:
 
 def _has_drivers(cluster: Cluster) -> bool:
     """Return True if a foreign GPUCluster may use NVIDIADriver objects of ours."""
-    return any(one["kind"] == "NVIDIADriver" and owned(one) for one in cluster.customs.get(GPU, ()))
+    return any(obj["kind"] == "NVIDIADriver" and owned(obj) for obj in cluster.customs.get(GPU, ()))
 
 
 def _nodes(cluster: Cluster, asked: Request, part: str) -> list[str]:
@@ -113,8 +113,8 @@ def _foreign(obj: KubeObject) -> str:
 def _of_kueue(cluster: Cluster, asked: Request) -> Stay | None:
     """Return why Kueue or its operator stays: nobody else takes the finalizers of queues and Workloads."""
     gone = queues.going(cluster.queues, asked.queues, {pool.name for pool in asked.pools})
-    needs = queues.needed_by(cluster.queues, cluster.workloads, {name(one) for one in gone}, asked.waits)
-    theirs = [_foreign(one) for one in cluster.customs.get(KUEUE, ()) if not owned(one)]
+    needs = queues.needed_by(cluster.queues, cluster.workloads, {name(queue) for queue in gone}, asked.waits)
+    theirs = [_foreign(obj) for obj in cluster.customs.get(KUEUE, ()) if not owned(obj)]
     if needs:
         return Stay(KUEUE, ALL, [*needs, *theirs])
     return Stay(KUEUE, OPERATOR, theirs) if theirs else None
@@ -126,22 +126,22 @@ def _of_nfd(cluster: Cluster, asked: Request, stacks: t.Mapping[str, Stay]) -> l
     for part in (GPU, NETWORK):
         stay = stacks.get(part)
         left = [
-            one
-            for one in cluster.customs.get(part, ())
-            if one["kind"] in STACKS[part]
-            and (part not in asked.parts or not owned(one) or (stay is not None and stay.keeps == ALL))
+            obj
+            for obj in cluster.customs.get(part, ())
+            if obj["kind"] in STACKS[part]
+            and (part not in asked.parts or not owned(obj) or (stay is not None and stay.keeps == ALL))
         ]
-        needs += [f"{one['kind']} {name(one)}" if owned(one) else _foreign(one) for one in left]
+        needs += [f"{obj['kind']} {name(obj)}" if owned(obj) else _foreign(obj) for obj in left]
         # Another team that asks for the operator makes its policy next, and that selects nodes by the labels.
-        needs += [_foreign(one) for one in cluster.subscriptions.get(part, ()) if not owned(one)]
+        needs += [_foreign(obj) for obj in cluster.subscriptions.get(part, ()) if not owned(obj)]
     needs += [
-        f"Module {one['metadata']['namespace']}/{name(one)}" for one in cluster.modules if _selects(one)
+        f"Module {obj['metadata']['namespace']}/{name(obj)}" for obj in cluster.modules if _selects(obj)
     ]
-    needs += [_foreign(one) for one in cluster.customs.get(NFD, ()) if not owned(one)]
+    needs += [_foreign(obj) for obj in cluster.customs.get(NFD, ()) if not owned(obj)]
     needs += [
-        f"operator {one['metadata']['namespace']}/{name(one)}" for one in cluster.csvs if requires_nfd(one)
+        f"operator {csv['metadata']['namespace']}/{name(csv)}" for csv in cluster.csvs if requires_nfd(csv)
     ]
-    return needs + [f"DaemonSet {one['metadata']['namespace']}/{name(one)}" for one in cluster.daemonsets]
+    return needs + [f"DaemonSet {obj['metadata']['namespace']}/{name(obj)}" for obj in cluster.daemonsets]
 
 
 def _selects(module: KubeObject) -> bool:
@@ -154,13 +154,13 @@ def requires_nfd(csv: KubeObject) -> bool:
     """Return True if the operator declares that it needs Node Feature Discovery."""
     spec = csv.get("spec") or {}
     required = (spec.get("customresourcedefinitions") or {}).get("required") or []
-    if any(str(one.get("name", "")).endswith(_NFD_GROUPS) for one in required):
+    if any(str(crd.get("name", "")).endswith(_NFD_GROUPS) for crd in required):
         return True
     annotations = csv["metadata"].get("annotations") or {}
     return any(
-        _is_nfd(one)
+        _is_nfd(entry)
         for key in ("olm.properties", "operatorframework.io/properties")
-        for one in _properties(annotations.get(key))
+        for entry in _properties(annotations.get(key))
     )
 
 
@@ -171,16 +171,16 @@ def _properties(text: str | None) -> list[t.Any]:
     except ValueError:
         return []
     found = found.get("properties") if isinstance(found, dict) else found
-    return [one for one in found or [] if isinstance(one, dict)]
+    return [entry for entry in found or [] if isinstance(entry, dict)]
 
 
-def _is_nfd(one: t.Mapping[str, t.Any]) -> bool:
-    value: t.Any = one.get("value")
+def _is_nfd(definition: t.Mapping[str, t.Any]) -> bool:
+    value: t.Any = definition.get("value")
     if not isinstance(value, dict):
         return False
-    if one.get("type") == "olm.package.required":
+    if definition.get("type") == "olm.package.required":
         return bool(value.get("packageName") == "nfd")
-    return one.get("type") == "olm.gvk.required" and value.get("group") in _NFD_GROUPS
+    return definition.get("type") == "olm.gvk.required" and value.get("group") in _NFD_GROUPS
 
 
 def selects_features(daemonset: KubeObject) -> bool:

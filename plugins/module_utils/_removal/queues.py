@@ -20,7 +20,7 @@ def going(
 ) -> list[KubeObject]:
     """Return the ClusterQueues that a removal deletes: ours of these names, and ours of these pools alone."""
     return [
-        one for one in queues if owned(one) and (name(one) in names or {*kueue.flavors_of(one)} <= {*pools})
+        obj for obj in queues if owned(obj) and (name(obj) in names or {*kueue.flavors_of(obj)} <= {*pools})
     ]
 
 
@@ -45,14 +45,14 @@ def needed_by(
     gone: names of ClusterQueues that go. waits: the removal waits for the Workloads that hold their quota.
     """
     found = [
-        f"ClusterQueue {name(one)}" + ("" if owned(one) else f" (made by {keeper(one)})")
-        for one in queues
-        if name(one) not in gone
+        f"ClusterQueue {name(obj)}" + ("" if owned(obj) else f" (made by {keeper(obj)})")
+        for obj in queues
+        if name(obj) not in gone
     ]
     left = [
-        f"{one['metadata']['namespace']}/{name(one)}"
-        for one in workloads
-        if unfinished(one) and not (waits and kueue.holder(one) in gone)
+        f"{workload['metadata']['namespace']}/{name(workload)}"
+        for workload in workloads
+        if unfinished(workload) and not (waits and kueue.holder(workload) in gone)
     ]
     if left:
         shown = ", ".join(left[:_SHOWN]) + (", …" if left[_SHOWN:] else "")

@@ -21,9 +21,9 @@ from .._nodes import drain, drain_steps
 from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
 from .._olm.custom_resources import owned_kinds
-from . import cluster as removal_cluster, ends as removal_ends, needs, queues
+from . import cluster as removal_cluster, disruption, needs, queues
 from .cluster import GPU, KUEUE, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
-from .ends import BY_DRAIN, BY_STACK, Loss
+from .disruption import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
 Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"]
@@ -77,12 +77,12 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
         undriven = Loss("the node loses its driver", BY_STACK)
         losses = {**dict.fromkeys(selected, undriven), **losses}
     pods = drain_steps.pods_on(api, losses)
-    ends = removal_ends.ending(pods, losses)
+    impacts = disruption.ending(pods, losses)
     going = pools if params["machines"] else []
     removes = _removes(cluster, going, params["parts"], stays)
-    facts = _facts(removes, stays, ends)
+    facts = _facts(removes, stays, impacts)
     on_machines = [pod for pod in pods if pod["spec"].get("nodeName") in drained]
-    if problem := removal_ends.refusal(ends, on_machines, Rules.of(params), _what(going, served)):
+    if problem := disruption.refusal(impacts, on_machines, Rules.of(params), _what(going, served)):
         problem.facts.update(facts)
         problem.evidence = [*facts["table"], *problem.evidence]
         raise problem
@@ -94,7 +94,7 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
 def _stack_goes(cluster: Cluster, parts: t.Collection[str], stays: t.Iterable[Stay], part: str) -> bool:
     """Return True if operands of this collection leave the nodes."""
     is_kept = any(stay.part == part and stay.keeps == ALL for stay in stays)
-    ours = any(owned(one) and one["kind"] in STACKS[part] for one in cluster.customs.get(part, ()))
+    ours = any(owned(obj) and obj["kind"] in STACKS[part] for obj in cluster.customs.get(part, ()))
     return part in parts and ours and not is_kept
 
 
@@ -116,7 +116,7 @@ def _removes(
             found.append(f"pool {pool.name} ({counted})")
     kept = {stay.part: stay.keeps for stay in stays}
     for part in (GPU, NETWORK, NFD, KUEUE):
-        ours = [f"{one['kind']} {name(one)}" for one in cluster.customs.get(part, ()) if owned(one)]
+        ours = [f"{obj['kind']} {name(obj)}" for obj in cluster.customs.get(part, ()) if owned(obj)]
         if part not in parts or not cluster.has(part) or kept.get(part) == ALL:
             continue
         shown = f" ({', '.join(ours)})" if ours else ""
@@ -124,19 +124,19 @@ def _removes(
     return found
 
 
-def _facts(removes: list[str], stays: list[Stay], ends: list[Impact]) -> dict[str, t.Any]:
+def _facts(removes: list[str], stays: list[Stay], impacts: list[Impact]) -> dict[str, t.Any]:
     return {
         "removes": removes,
-        "stays": [one.as_result() for one in stays],
-        "ends": removal_ends.as_result(ends),
-        "table": removal_ends.table(removes, stays, ends),
+        "stays": [stay.as_result() for stay in stays],
+        "ends": disruption.as_result(impacts),
+        "table": disruption.table(removes, stays, impacts),
     }
 
 
 def _wait(api: Api, losses: t.Mapping[str, Loss]) -> None:
     """Wait until no pod uses a device of these nodes."""
     if losses:
-        queries, judge = drain.pod_queries(losses), removal_ends.idle(losses)
+        queries, judge = drain.pod_queries(losses), disruption.idle(losses)
         api.wait(queries, judge, "pods with GPUs end", on_timeout_code="NODE-BUSY")
 
 
@@ -145,7 +145,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
     namespace = params["namespace"]
     sets = api.list_if_served(known("MachineSet"), namespace, labels=POOL)
     machines = api.list_if_served(known("Machine"), namespace, labels=POOL) if sets else []
-    seen = Cluster(sets, [one for one in machines if pool_of(one)], api.list(known("Node")))
+    seen = Cluster(sets, [machine for machine in machines if pool_of(machine)], api.list(known("Node")))
     parts = params["parts"]
     if not parts:
         return seen
@@ -172,7 +172,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         seen,
         customs={**seen.customs, NFD: _nfd(api, spaces)},
         modules=api.list_if_served(known("Module")),
-        csvs=[one for one in csvs if one["metadata"]["namespace"] not in spaces.values()],
+        csvs=[csv for csv in csvs if csv["metadata"]["namespace"] not in spaces.values()],
         daemonsets=_daemonsets(api, set(spaces.values())),
     )
 
@@ -192,10 +192,10 @@ def _subscriptions(api: Api, spaces: t.Mapping[str, str]) -> dict[str, list[Kube
     found = api.list_if_served(known("Subscription"))
     return {
         part: [
-            one
-            for one in found
-            if one["metadata"]["namespace"] == namespace
-            or (one.get("spec") or {}).get("name") == PACKAGES[part]
+            subscription
+            for subscription in found
+            if subscription["metadata"]["namespace"] == namespace
+            or (subscription.get("spec") or {}).get("name") == PACKAGES[part]
         ]
         for part, namespace in spaces.items()
     }
@@ -214,13 +214,13 @@ def _customs(api: Api, part: str, namespace: str, csvs: t.Iterable[KubeObject]) 
         for api_version, kind, plural in owned_kinds(csv)
         if kind not in known_ones
     }
-    found = [one for kind in known_ones.values() for one in api.list_if_served(kind)]
-    found += [one for kind in kinds.values() for one in api.list_if_served(kind, metadata_only=True)]
-    return [one for one in found if not one["metadata"].get("ownerReferences")]
+    found = [obj for kind in known_ones.values() for obj in api.list_if_served(kind)]
+    found += [obj for kind in kinds.values() for obj in api.list_if_served(kind, metadata_only=True)]
+    return [obj for obj in found if not obj["metadata"].get("ownerReferences")]
 
 
 def _is_of_stack(obj: KubeObject) -> bool:
-    owners = {one.get("kind") for one in obj["metadata"].get("ownerReferences") or []}
+    owners = {reference.get("kind") for reference in obj["metadata"].get("ownerReferences") or []}
     return bool(owners & {*STACKS[GPU], *STACKS[NETWORK]})
 
 
@@ -232,13 +232,13 @@ def _nfd(api: Api, spaces: t.Mapping[str, str]) -> list[KubeObject]:
     found = api.list_if_served(known("NodeFeatureDiscovery"))
     kind = groups.kind_of_rules(api)
     rules = [*groups.older(api, kind, groups.OLDER_RULE), *(api.list(kind) if kind else [])]
-    sources = {one["metadata"]["uid"] for one in rules if owned(one)}
-    found += [one for one in rules if nfd_rules.copied_from(one) not in sources]
+    sources = {rule["metadata"]["uid"] for rule in rules if owned(rule)}
+    found += [rule for rule in rules if nfd_rules.copied_from(rule) not in sources]
     operands = {spaces[GPU], spaces[NETWORK]}
     with contextlib.suppress(KindNotServedError):
         _kind, published = groups.features(api, keep=_published)
-        found += [one for one in published if one["metadata"]["namespace"] not in operands]
-    return [one for one in found if not _is_of_stack(one)]
+        found += [obj for obj in published if obj["metadata"]["namespace"] not in operands]
+    return [obj for obj in found if not _is_of_stack(obj)]
 
 
 def _published(feature: KubeObject) -> KubeObject | None:
@@ -249,8 +249,8 @@ def _published(feature: KubeObject) -> KubeObject | None:
 def _daemonsets(api: Api, spaces: t.Container[str]) -> list[KubeObject]:
     """Return the DaemonSets outside these namespaces that select nodes by features."""
 
-    def keep(one: KubeObject) -> KubeObject | None:
-        is_foreign = one["metadata"].get("namespace") not in spaces
-        return {"metadata": one["metadata"]} if is_foreign and needs.selects_features(one) else None
+    def keep(obj: KubeObject) -> KubeObject | None:
+        is_foreign = obj["metadata"].get("namespace") not in spaces
+        return {"metadata": obj["metadata"]} if is_foreign and needs.selects_features(obj) else None
 
     return api.list(known("DaemonSet"), keep=keep)

@@ -75,9 +75,9 @@ def faults(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
 def conditions(node: KubeObject) -> list[KubeObject]:
     """Return the conditions about GPUs that are True."""
     return [
-        one
-        for one in (node.get("status") or {}).get("conditions") or []
-        if one.get("status") == "True" and _ABOUT_GPUS.search(str(one.get("type")))
+        condition
+        for condition in (node.get("status") or {}).get("conditions") or []
+        if condition.get("status") == "True" and _ABOUT_GPUS.search(str(condition.get("type")))
     ]
 
 
@@ -100,11 +100,11 @@ def of_log(log: str, seen: str) -> list[Report]:
 def of_events(events: t.Iterable[KubeObject]) -> list[Report]:
     """Return the Xids that events about the node name, the newest first."""
     found: dict[tuple[int, str], Report] = {}
-    for one in sorted(events, key=_time, reverse=True):
-        text = str(one.get("message") or "")
+    for event in sorted(events, key=_time, reverse=True):
+        text = str(event.get("message") or "")
         device = next(iter(_UUID.findall(text)), "")
         for number in _XID.findall(text):
-            seen = f"event {one.get('reason') or 'without reason'} of {_time(one) or 'unknown time'}"
+            seen = f"event {event.get('reason') or 'without reason'} of {_time(event) or 'unknown time'}"
             found.setdefault((int(number), device), Report(int(number), device, seen))
     return list(found.values())
 
@@ -112,16 +112,16 @@ def of_events(events: t.Iterable[KubeObject]) -> list[Report]:
 def of_conditions(node: KubeObject) -> list[Report]:
     """Return the Xids that the node's conditions name while they are True."""
     return [
-        Report(int(number), next(iter(_UUID.findall(text)), ""), f"condition {one['type']}")
-        for one in conditions(node)
-        if (text := f"{one.get('reason')} {one.get('message')}")
+        Report(int(number), next(iter(_UUID.findall(text)), ""), f"condition {condition['type']}")
+        for condition in conditions(node)
+        if (text := f"{condition.get('reason')} {condition.get('message')}")
         for number in _XID.findall(text)
     ]
 
 
 def gravest(reports: t.Iterable[Report]) -> str:
     """Return NVIDIA's gravest advice: replace, reboot, reset or watch; empty without an Xid."""
-    found = [(one.number, one.device) for one in reports]
+    found = [(report.number, report.device) for report in reports]
     return signatures.gravest(found) if found else ""
 
 

@@ -30,7 +30,7 @@ def require_another(api: Api, seen: Seen, host: KubeObject, machine_set: KubeObj
     )
 
 
-def remark(host: KubeObject, machine_set: KubeObject) -> str:
+def keep_out(host: KubeObject, machine_set: KubeObject) -> str:
     """Return how to keep the broken host out of the free hosts until it is repaired."""
     object_name, namespace = name(host), host["metadata"]["namespace"]
     key = next(iter(selector_of(machine_set).get("matchLabels") or {}), "")

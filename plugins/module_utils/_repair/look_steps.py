@@ -56,8 +56,8 @@ def _offering(api: Api, node: KubeObject) -> tuple[KubeObject, list[str], bool]:
     slices = [one for one in api.list(SLICE) if (one.get("spec") or {}).get("nodeName") == name(node)]
     uuids = [
         str(found)
-        for one in slices
-        for device in one["spec"].get("devices") or []
+        for resource_slice in slices
+        for device in resource_slice["spec"].get("devices") or []
         if (found := dra.attribute(device, "uuid"))
     ]
     return (gpu_claims.offering(node, slices), uuids, True) if slices else (node, [], False)
@@ -79,11 +79,11 @@ def _explained(api: Api, seen: Seen) -> Seen:
     unknown: dict[str, str] = {}
     with _noting(unknown, "xids.log"):
         pods = api.list(known("Pod"), fields=on(seen.name))
-        plugins = [one for one in pods if findings.is_plugin(one)]
+        plugins = [pod for pod in pods if findings.is_plugin(pod)]
         seen = dataclasses.replace(seen, has_plugin=seen.claims or any(map(pod_is_ready, plugins)))
         if not plugins:
             unknown["xids.log"] = f"no pod of the device plugin runs on {seen.name}"
-        reports = [found for one in plugins for found in _of_log(api, one)]
+        reports = [found for plugin in plugins for found in _of_log(api, plugin)]
         seen = dataclasses.replace(seen, reports=reports)
     found = [*seen.reports, *findings.of_conditions(seen.node)]
     with _noting(unknown, "xids.events"):

@@ -9,6 +9,7 @@ import shlex
 import typing as t
 from dataclasses import dataclass
 
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import MANAGED_BY
 from .._core.readiness import Grace, Readiness, pending, ready
@@ -119,24 +120,22 @@ class Back:
 
     def _judge(self, snapshot: Snapshot) -> Readiness:
         node = next(iter(snapshot[NODES]), None)
-        look = f"Run `oc describe node {self.node}`; look at the console of its machine."
         if node is None:
-            return pending("Gone", f"there is no node {self.node}", code=BOOT, remedy=look)
+            return self._pending("Gone", BOOT, why="there is no such node")
         if records.boot_of(node) == self.boot:
-            text = f"{self.node} has not started again: it still has boot id {self.boot}"
-            return pending("Rebooting", text, code=BOOT, remedy=look)
+            return self._pending("Rebooting", BOOT, why=f"it still has boot id {self.boot}")
         if not node_facts.is_ready(node):
-            text = f"{self.node} has started again and is {node_formatting.why_not_ready(node)}"
-            return pending("NotReady", text, code=BOOT, remedy=look)
+            why = f"it has started again and is {node_formatting.why_not_ready(node)}"
+            return self._pending("NotReady", BOOT, why=why)
         if self.claims:
             node = gpu_claims.offering(node, snapshot[SLICES])
         wrong = findings.faults(node, self.expected)
         if not wrong:
             return ready("Back", f"{self.node} is back with its devices")
-        text = f"{self.node} has started again: {'; '.join(wrong)}"
-        plugins = [one for one in snapshot[PODS] if findings.is_plugin(one)]
-        if self.claims or any(map(pod_is_ready, plugins)):
-            remedy = "Set gpu_repair_replace: true (module option replace) and run again."
-            return pending("Broken", text, code=STAYS, remedy=remedy, details=tuple(wrong))
-        remedy = f"Run `oc get pods -A --field-selector spec.nodeName={self.node}`; then run again."
-        return pending("Stack", text, code=STACK, remedy=remedy, details=tuple(wrong))
+        plugins = [pod for pod in snapshot[PODS] if findings.is_plugin(pod)]
+        is_broken = self.claims or any(map(pod_is_ready, plugins))
+        reason, code = ("Broken", STAYS) if is_broken else ("Stack", STACK)
+        return self._pending(reason, code, tuple(wrong), faults="; ".join(wrong))
+
+    def _pending(self, reason: str, code: str, details: tuple[str, ...] = (), **facts: str) -> Readiness:
+        return pending(reason, **text_of(code, node=self.node, **facts)._asdict(), details=details)

@@ -31,7 +31,7 @@ class Way(t.NamedTuple):
 
 
 def choose(api: Api, seen: Seen, params: GpuNodeRepairParams) -> Way:
-    """Return the way to reboot the node. Raise REPAIR-NO-REBOOT or REPAIR-POD if there is none."""
+    """Return the way to reboot the node. Raise AcceleratorError if there is none."""
     if params["reboot_with"] == options.POD:
         return Way(options.POD, _pod(api, seen, params))
     if reboot.is_rebootable(seen.host):
@@ -40,50 +40,26 @@ def choose(api: Api, seen: Seen, params: GpuNodeRepairParams) -> Way:
         why = f"no BareMetalHost of its machine {name(seen.machine) if seen.machine else ''} can be read"
     else:
         why = f"its BareMetalHost {name(seen.host)} is not provisioned, or is detached"
-    privileged = (
-        "set gpu_reboot_with: pod (module option reboot_with), which runs a privileged pod on the node"
-    )
-    remedy = (
-        f"To reboot it as `oc debug node/{seen.name}` would, {privileged}; or set gpu_repair: replace. Both "
-        "end the pods on the node."
-    )
-    if params["reboot_with"] == options.HOST:
-        remedy = f"Run `oc get baremetalhost -A`; or {privileged}."
-    wrong = "; ".join(seen.faults)
-    message = f"Node {seen.name} needs a repair ({wrong}), and is not rebooted: {why}. Nothing was changed."
-    raise AcceleratorError("REPAIR-NO-REBOOT", message, remedy)
+    also = "Run `oc get baremetalhost -A`. " if params["reboot_with"] == options.HOST else ""
+    faults = "; ".join(seen.faults)
+    raise AcceleratorError("REPAIR-NO-REBOOT", node=seen.name, faults=faults, why=why, also=also)
 
 
 def _pod(api: Api, seen: Seen, params: GpuNodeRepairParams) -> KubeObject:
     """Return the pod that reboots the node, after the API server has said that it would take it."""
     if not node_facts.is_ready(seen.node):
-        raise AcceleratorError(
-            "REPAIR-NO-REBOOT",
-            f"Node {seen.name} is {node_formatting.why_not_ready(seen.node)}: no pod can start there, so "
-            "none can reboot it. Nothing was changed.",
-            "Reboot the machine in its provider's console and run again; or set gpu_repair: replace. Both "
-            "end the pods on the node.",
-        )
+        why = node_formatting.why_not_ready(seen.node)
+        raise AcceleratorError("REPAIR-NOT-READY", node=seen.name, why=why)
     image = params["reboot_image"] or reboot.daemon_image(api.list(_POD, fields=on(seen.name)))
     if not image:
-        raise AcceleratorError(
-            "REPAIR-POD",
-            f"No machine-config daemon, whose image the pod would use, runs on {seen.name}. Nothing was "
-            "changed.",
-            "Set gpu_reboot_image (module option reboot_image) to an image that has /bin/sh and chroot.",
-        )
+        raise AcceleratorError("REPAIR-NO-IMAGE", node=seen.name)
     made = reboot.pod(seen.node, image)
     try:
         if api.get(_POD, name(made), reboot.NAMESPACE) is None:
             api.dry_run_create(made)
     except ApiError as exc:
         raise AcceleratorError(
-            "REPAIR-POD",
-            f"The API server refuses the privileged pod that would reboot {seen.name}: {exc.message} Nothing "
-            "was changed.",
-            "Let an administrator run the playbook, or grant the rights that docs/repair.md lists; or set "
-            "gpu_repair: replace. Both end the pods on the node.",
-            exc.evidence,
+            "REPAIR-POD", evidence=exc.evidence, node=seen.name, answer=exc.message
         ) from exc
     return made
 

@@ -49,7 +49,7 @@ def form(seen: Seen) -> dict[str, t.Any]:
     unknown = {key: why.get(key, "the node does not tell it") for key, value in found.items() if not value}
     unknown |= seen.unknown
     unknown["gpus.serial"] = _NO_SERIAL
-    if any(one["uuid"] == "" for one in gpus):
+    if any(gpu["uuid"] == "" for gpu in gpus):
         unknown["gpus.uuid"] = "the text that names the Xid names no UUID"
     return {**found, "unknown": unknown}
 
@@ -61,7 +61,7 @@ def result(seen: Seen, done: str, **more: t.Any) -> dict[str, t.Any]:
         "machine": name(seen.machine) if seen.machine else "",
         "action": done,
         "faults": list(seen.faults),
-        "xids": [one.as_result() for one in seen.reports],
+        "xids": [report.as_result() for report in seen.reports],
         "rebooted_with": "",
         "cordoned": node_facts.is_cordoned(seen.node),
         "new_machines": [],
@@ -79,7 +79,7 @@ def line(seen: Seen) -> str:
 def _gpus(seen: Seen) -> list[dict[str, t.Any]]:
     """Return the GPUs with an Xid; without one, all that are known by their UUID."""
     if seen.reports:
-        return [{"uuid": one.device, "serial": "", **one.as_result()} for one in seen.reports]
+        return [{"uuid": report.device, "serial": "", **report.as_result()} for report in seen.reports]
     return [{"uuid": one, "serial": ""} for one in seen.uuids]
 
 

@@ -87,7 +87,13 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if done == options.REPLACE:
         return _replace(api, params, seen)
     if done == decision.STAYS:
-        raise _stays(seen, "An earlier run rebooted it")
+        raise NotReadyError(
+            reboot.STAYS,
+            evidence=seen.faults,
+            facts=report.result(seen, done),
+            node=seen.name,
+            faults=report.line(seen),
+        )
     if params["repair"] == options.AUTO and params["replace"]:
         # What would refuse the replacement later refuses the whole repair now.
         node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
@@ -102,19 +108,9 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
 def _refuse_update(seen: Seen) -> None:
     update = node_facts.update(seen.node)
     if state := findings.driver_upgrade(seen.node):
-        raise AcceleratorError(
-            "REPAIR-UPDATE",
-            f"The GPU operator replaces the driver of node {seen.name} now ({state}), and its GPUs are away "
-            "meanwhile. Nothing was changed.",
-            f"Run `oc get node {seen.name} -L {DRIVER_UPGRADE}` until it shows upgrade-done, then run again.",
-        )
+        raise AcceleratorError("REPAIR-DRIVER", node=seen.name, state=state, label=DRIVER_UPGRADE)
     if update.under_way and not update.is_stuck:
-        raise AcceleratorError(
-            "REPAIR-UPDATE",
-            f"The machine-config operator updates node {seen.name} now ({update.state}), and reboots it "
-            "itself. Nothing was changed.",
-            "Wait until `oc get machineconfigpool` shows UPDATING False, then run again.",
-        )
+        raise AcceleratorError("REPAIR-UPDATE", node=seen.name, state=update.state)
 
 
 def _unclear(seen: Seen) -> AcceleratorError:
@@ -172,12 +168,9 @@ def _given_back(
     except NotReadyError as exc:
         if exc.code not in _BROKEN:
             raise
+        why = f"its validation failed: {exc.code}: {exc.message}"
         raise NotReadyError(
-            reboot.STAYS,
-            f"Node {seen.name} started again, and its validation failed: {exc.code}: {exc.message}",
-            _REMEDY,
-            exc.evidence,
-            exc.facts,
+            reboot.STAYS, evidence=exc.evidence, facts=exc.facts, node=seen.name, faults=why
         ) from exc
     reboot_steps.clean(api, seen)
     body = records.ended(seen.node)
@@ -193,17 +186,6 @@ def _result(seen: Seen, done: str, way: Way | None) -> dict[str, t.Any]:
     return report.result(seen, object_name, rebooted_with=way.kind if way else "")
 
 
-_REMEDY: t.Final = (
-    "Set gpu_repair_replace: true (module option replace) to have its machine replaced; or have the hardware "
-    "repaired, and run again."
-)
-
-
-def _stays(seen: Seen, what: str) -> NotReadyError:
-    message = f"{what}, and node {seen.name} is as broken: {report.line(seen)}. It stays cordoned."
-    return NotReadyError(reboot.STAYS, message, _REMEDY, seen.faults, report.result(seen, decision.STAYS))
-
-
 def _still_broken(api: Api, params: GpuNodeRepairParams, exc: NotReadyError) -> dict[str, t.Any]:
     """Note that the reboot did not help. Replace the machine if that is allowed, else raise the error."""
     seen = look_steps.look(api, params)
@@ -211,27 +193,23 @@ def _still_broken(api: Api, params: GpuNodeRepairParams, exc: NotReadyError) -> 
         api.merge_patch(_NODE, seen.name, None, seen.record._replace(failed=True).body())
     reboot_steps.clean(api, seen)
     if params["repair"] == options.AUTO and params["replace"]:
-        api.warn(f"{exc.message} Its machine is replaced.")
+        api.warn(f"{exc.message}. Its machine is replaced.")
         return _replace(api, params, seen)
-    raise NotReadyError(
-        exc.code,
-        f"{exc.message}. Node {seen.name} stays cordoned.",
-        _REMEDY,
-        [*exc.evidence, *seen.faults],
-        {**exc.facts, **report.result(seen, decision.STAYS)},
-    ) from exc
+    exc.evidence += seen.faults
+    exc.facts |= report.result(seen, decision.STAYS)
+    raise exc
 
 
 def _replace(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.Any]:
     """Have the machine replaced, as gpu_node does. On bare metal this needs another free host."""
-    remark = ""
+    warning = ""
     if seen.host is not None:
         _machine, live = node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
         host_steps.require_another(api, seen, seen.host, live)
-        remark = host_steps.remark(seen.host, live)
+        warning = host_steps.keep_out(seen.host, live)
     uid = str(seen.machine["metadata"].get("uid") or "") if seen.machine else None
     wishes = t.cast(node_steps.GpuNodeParams, {**params, "state": "replaced", "machine_uid": uid})
     made = node_steps.replace(api, seen.name, seen.machine, wishes)
-    if remark:
-        api.warn(remark)
+    if warning:
+        api.warn(warning)
     return report.result(seen, "replaced", new_machines=made)

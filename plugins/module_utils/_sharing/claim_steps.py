@@ -18,7 +18,7 @@ from .._nodes import claims as gpu_claims
 from .._nodes.dra_steps import refuse_old_cluster
 from .._nodes.evictions import evict
 from . import claims, options
-from .claims import Claim, title_of
+from .claims import Claim, object_name_of
 from .options import GpuSharingParams
 
 CLAIM: t.Final = known("ResourceClaim")
@@ -29,11 +29,11 @@ Result = dict[str, t.Any]
 
 
 class Done(t.NamedTuple):
-    """What was done. found: whether claims of the pools were there before. ends: which pods it ended."""
+    """What was done. found: claims of the pools were there before. disruption: which pods it ended."""
 
     claims: list[Result]
     found: bool
-    ends: list[Result]
+    disruption: list[Result]
 
 
 NOTHING: t.Final = Done([], False, [])
@@ -54,13 +54,13 @@ def present(api: Api, params: GpuSharingParams) -> Done:
         return NOTHING
     mine = _mine(api)
     _refuse(api, wanted, mine)
-    work = claims.compare(wanted, mine, [one["name"] for one in params["pools"]])
-    ends = _remove(api, params, work.remove)
-    replaced = {title_of(one) for one in work.remove}
-    made = {one.object_name: _make(api, one, one.object_name in replaced) for one in work.create}
-    made |= {one.object_name: api.apply(one.manifest, live=live) for one, live in work.keep}
+    work = claims.compare(wanted, mine, [pool["name"] for pool in params["pools"]])
+    disruption = _remove(api, params, work.remove)
+    replaced = {object_name_of(claim) for claim in work.remove}
+    made = {claim.object_name: _make(api, claim, claim.object_name in replaced) for claim in work.create}
+    made |= {claim.object_name: api.apply(claim.manifest, live=live) for claim, live in work.keep}
     found = bool(work.keep or work.remove)
-    return Done([claims.as_result(one, made[one.object_name]) for one in wanted], found, ends)
+    return Done([claims.as_result(claim, made[claim.object_name]) for claim in wanted], found, disruption)
 
 
 def absent(api: Api, params: GpuSharingParams) -> Done:
@@ -75,17 +75,17 @@ def absent(api: Api, params: GpuSharingParams) -> Done:
     except ForbiddenError as exc:
         api.warn(f"{exc.message} So shared claims of the pools stay, if there are any.")
         return NOTHING
-    work = claims.compare([], mine, [one["name"] for one in params["pools"]])
+    work = claims.compare([], mine, [pool["name"] for pool in params["pools"]])
     return Done([], bool(work.remove), _remove(api, params, work.remove))
 
 
 def _mine(api: Api) -> list[KubeObject]:
-    return [one for one in api.list(CLAIM, labels=selector(MANAGED_BY)) if owned(one)]
+    return [claim for claim in api.list(CLAIM, labels=selector(MANAGED_BY)) if owned(claim)]
 
 
 def _refuse(api: Api, wanted: t.Iterable[Claim], mine: t.Iterable[KubeObject]) -> None:
     """Raise AcceleratorError for a claim that another client made, or whose namespace is missing."""
-    there, places = {title_of(one) for one in mine}, set[str]()
+    there, places = {object_name_of(obj) for obj in mine}, set[str]()
     for claim in wanted:
         if claim.object_name in there:
             continue
@@ -130,8 +130,8 @@ def _remove(api: Api, params: GpuSharingParams, doomed: t.Sequence[KubeObject]) 
         params["on_busy"] == impact.FAIL or (params["on_busy"] == impact.WAIT and not api.wait_wanted)
     ):
         raise impact.refusal(found, BUSY)
-    for one in found:
-        api.warn(f"{one.line} (on_busy: {params['on_busy']}).")
+    for ending in found:
+        api.warn(f"{ending.line} (on_busy: {params['on_busy']}).")
     for claim in doomed:
         # The claim goes first: no new pod gets one that is being deleted.
         api.delete(CLAIM, name(claim), claim["metadata"]["namespace"], wait=False)
@@ -147,7 +147,7 @@ def _impacts(doomed: t.Iterable[KubeObject], users: t.Sequence[KubeObject]) -> l
     """Return what the removal of these claims ends; nothing if no pod uses them."""
     if not users:
         return []
-    used = sorted(title_of(one) for one in doomed if gpu_claims.users(one))
+    used = sorted(object_name_of(claim) for claim in doomed if gpu_claims.users(claim))
     cause = f"{number_of(len(used), 'shared claim')} must go ({', '.join(used)})"
     nodes = tuple(sorted({pod["spec"].get("nodeName") or "" for pod in users} - {""}))
     endings = tuple(map(impact.ending, users))
@@ -157,9 +157,9 @@ def _impacts(doomed: t.Iterable[KubeObject], users: t.Sequence[KubeObject]) -> l
 def _users(api: Api, doomed: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Return the pods that use these claims."""
     names: dict[str, set[str]] = {}
-    for one in doomed:
-        if users := gpu_claims.users(one):
-            names.setdefault(one["metadata"]["namespace"], set()).update(users)
+    for claim in doomed:
+        if users := gpu_claims.users(claim):
+            names.setdefault(claim["metadata"]["namespace"], set()).update(users)
     return [
         pod
         for place, wanted in sorted(names.items())
@@ -168,8 +168,8 @@ def _users(api: Api, doomed: t.Iterable[KubeObject]) -> list[KubeObject]:
     ]
 
 
-def _unused(one: KubeObject) -> bool:
-    return not gpu_claims.users(one)
+def _unused(claim: KubeObject) -> bool:
+    return not gpu_claims.users(claim)
 
 
 def _gone(_one: KubeObject) -> bool:
@@ -183,13 +183,17 @@ def _wait(
     stage: str,
 ) -> None:
     """Wait until each of these claims is gone, or done."""
-    uids = {one["metadata"]["uid"] for one in doomed}
+    uids = {claim["metadata"]["uid"] for claim in doomed}
 
     def judge(snapshot: Snapshot) -> Readiness:
-        left = [one for one in snapshot["claims"] if one["metadata"]["uid"] in uids and not is_done(one)]
+        left = [
+            claim for claim in snapshot["claims"] if claim["metadata"]["uid"] in uids and not is_done(claim)
+        ]
         if not left:
             return ready("Free", "no pod uses the claims that must go")
-        who = ", ".join(f"{title_of(one)}: {', '.join(gpu_claims.users(one)) or 'no pod'}" for one in left)
+        who = ", ".join(
+            f"{object_name_of(claim)}: {', '.join(gpu_claims.users(claim)) or 'no pod'}" for claim in left
+        )
         return pending(
             "InUse", f"pods use shared claims that must go: {who}", code=BUSY, remedy=impact.REMEDY
         )

@@ -89,7 +89,7 @@ class Devices:
         found = [f'{attributes}.profile == "{self.profile}"'] if self.profile else []
         if self.models:
             # A model is one word or more of `Tesla T4`, `NVIDIA A100-SXM4-40GB` or `NVIDIA H100 NVL`.
-            words = "|".join(re.sub("[ -]", "[ -]", one) for one in self.models)
+            words = "|".join(re.sub("[ -]", "[ -]", model) for model in self.models)
             found.append(f'{attributes}.productName.matches("(^|[ -])({words})([ -]|$)")')
         return found
 
@@ -132,22 +132,23 @@ def devices_of(entry: t.Mapping[str, t.Any]) -> Devices:
 
 def of(pool: str, entries: t.Iterable[t.Mapping[str, t.Any]]) -> list[Claim]:
     """Return the claims of a pool. entries: its C(sharing.claims)."""
-    return [Claim(pool, str(one["namespace"]), str(one["name"]), devices_of(one)) for one in entries]
+    return [Claim(pool, str(entry["namespace"]), str(entry["name"]), devices_of(entry)) for entry in entries]
 
 
 def check(entries: t.Sequence[t.Mapping[str, t.Any]], path: str, problems: Problems) -> None:
     """Add what is wrong with the claims of one pool. path: of C(claims)."""
     if not entries and not problems.at(path):
-        problems.add("POOL-VALUE", path, "is empty.", "For example [{name: shared-gpu, namespace: team-a}].")
+        problems.add("POOL-EMPTY", path, example="[{name: shared-gpu, namespace: team-a}]")
     seen: dict[tuple[t.Any, t.Any], int] = {}
-    for index, one in enumerate(entries):
-        where, key = f"{path}[{index}]", (one.get("namespace"), one.get("name"))
+    for index, entry in enumerate(entries):
+        where, key = f"{path}[{index}]", (entry.get("namespace"), entry.get("name"))
         if None not in key and seen.setdefault(key, index) != index:
             problems.add(
                 "POOL-DUPLICATE",
                 f"{where}.name",
-                f"namespace {key[0]} has a claim {key[1]} already, at {path}[{seen[key]}].",
-                "Give each claim of a namespace its own name.",
+                remedy="Give each claim of a namespace its own name.",
+                name=f"claim {key[0]}/{key[1]}",
+                also=f", first at {path}[{seen[key]}]",
             )
         if namespaces.is_of_platform(str(key[0])):
             problems.add(
@@ -156,33 +157,27 @@ def check(entries: t.Sequence[t.Mapping[str, t.Any]], path: str, problems: Probl
                 f"namespace {key[0]} belongs to the platform, and no pod of a team runs there.",
                 "Set the namespace of a team.",
             )
-        _check_class(one, where, problems)
+        _check_class(entry, where, problems)
 
 
-def _check_class(one: t.Mapping[str, t.Any], where: str, problems: Problems) -> None:
-    is_mig = one.get("device_class") == MIG_CLASS
-    if is_mig and not one.get("profile") and not problems.at(f"{where}.profile"):
-        problems.add(
-            "POOL-REQUIRED",
-            f"{where}.profile",
-            f"is required with device_class {MIG_CLASS}: partitions differ in size.",
-            f"Set {where}.profile, for example to 1g.5gb.",
-        )
-    if one.get("profile") and not is_mig and not problems.at(f"{where}.device_class"):
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.profile",
-            f"needs device_class {MIG_CLASS}: a whole GPU has no profile.",
-            f"Set device_class: {MIG_CLASS}, or remove profile.",
-        )
+def _check_class(entry: t.Mapping[str, t.Any], where: str, problems: Problems) -> None:
+    is_mig = entry.get("device_class") == MIG_CLASS
+    if is_mig and not entry.get("profile") and not problems.at(f"{where}.profile"):
+        also = f" with device_class {MIG_CLASS}: partitions differ in size"
+        remedy = f"Set {where}.profile, for example to 1g.5gb."
+        problems.add("POOL-REQUIRED", f"{where}.profile", remedy=remedy, also=also)
+    if entry.get("profile") and not is_mig and not problems.at(f"{where}.device_class"):
+        other = "whole GPUs, which have no profile"
+        remedy = f"Set device_class: {MIG_CLASS}, or remove profile."
+        problems.add("POOL-CONFLICT", f"{where}.profile", remedy=remedy, other=other)
 
 
 def check_nodes(
     entries: t.Sequence[t.Mapping[str, t.Any]], nodes: t.Sequence[Node], path: str, problems: Problems
 ) -> None:
     """Add claims that no node of the pool can serve. nodes: each kind of node of the pool that is known."""
-    for index, one in enumerate(entries):
-        faults = [fault for node in nodes if (fault := _fault(devices_of(one), node))]
+    for index, entry in enumerate(entries):
+        faults = [fault for node in nodes if (fault := _fault(devices_of(entry), node))]
         if nodes and len(faults) == len(nodes):
             key, message, remedy = faults[0]
             problems.add("POOL-GEOMETRY", f"{path}[{index}].{key}", message, remedy)
@@ -213,8 +208,10 @@ def with_models(sharing: t.Mapping[str, t.Any], models: t.Iterable[str]) -> t.Ma
     """
     if CLAIMS not in sharing:
         return sharing
-    known = sorted({one for one in models if _MODEL.fullmatch(one)})
-    claims = [one if one.get("models") or not known else {**one, "models": known} for one in sharing[CLAIMS]]
+    known = sorted({model for model in models if _MODEL.fullmatch(model)})
+    claims = [
+        entry if entry.get("models") or not known else {**entry, "models": known} for entry in sharing[CLAIMS]
+    ]
     return {**sharing, CLAIMS: claims}
 
 
@@ -231,21 +228,21 @@ class Work(t.NamedTuple):
 
 def compare(wanted: t.Iterable[Claim], live: t.Iterable[KubeObject], pools: t.Collection[str]) -> Work:
     """Return the work. live: our claims. pools: names; the claims of other pools stay."""
-    there = {title_of(one): one for one in live}
+    there = {object_name_of(obj): obj for obj in live}
     work = Work([], [], [])
     for claim in wanted:
-        one = there.pop(claim.object_name, None)
-        if one is not None and not one["metadata"].get("deletionTimestamp") and is_as(claim.devices, one):
-            work.keep.append((claim, one))
+        obj = there.pop(claim.object_name, None)
+        if obj is not None and not obj["metadata"].get("deletionTimestamp") and is_as(claim.devices, obj):
+            work.keep.append((claim, obj))
             continue
         work.create.append(claim)
-        if one is not None:
-            work.remove.append(one)
+        if obj is not None:
+            work.remove.append(obj)
     mine = [pool_label(pool).items() for pool in pools]
-    for one in there.values():
-        marks = (one["metadata"].get("labels") or {}).items()
+    for obj in there.values():
+        marks = (obj["metadata"].get("labels") or {}).items()
         if any(label <= marks for label in mine):
-            work.remove.append(one)
+            work.remove.append(obj)
     return work
 
 
@@ -254,8 +251,8 @@ def is_as(wanted: Devices, live: KubeObject) -> bool:
     devices = (live.get("spec") or {}).get("devices") or {}
     if devices.get("constraints") or devices.get("config"):
         return False
-    return [_plain(one) for one in devices.get("requests") or []] == [
-        _plain(one) for one in wanted.spec["devices"]["requests"]
+    return [_plain(request) for request in devices.get("requests") or []] == [
+        _plain(request) for request in wanted.spec["devices"]["requests"]
     ]
 
 
@@ -274,9 +271,9 @@ def _plain(request: KubeObject) -> tuple[t.Any, ...]:
     )
 
 
-def title_of(one: KubeObject) -> str:
+def object_name_of(claim: KubeObject) -> str:
     """Return namespace/name of a live claim."""
-    return f"{one['metadata']['namespace']}/{one['metadata']['name']}"
+    return f"{claim['metadata']['namespace']}/{claim['metadata']['name']}"
 
 
 def as_result(claim: Claim, live: KubeObject | None) -> dict[str, t.Any]:

@@ -45,25 +45,25 @@ def wanted(live: KubeObject | None, pools: t.Sequence[Shared]) -> dict[str, str]
 
     Empty if no pool of this collection shares its GPUs.
     """
-    here = {one.key for one in pools}
+    here = {pool.key for pool in pools}
     found = {key: content for key, content in ours(live).items() if key not in here | {profile.WHOLE}}
-    found |= {one.key: one.profile for one in pools if one.is_shared}
+    found |= {pool.key: pool.profile for pool in pools if pool.is_shared}
     return dict(sorted(found.items()))
 
 
 def refuse_foreign(live: KubeObject | None, pools: t.Iterable[Shared]) -> None:
     """Raise AcceleratorError if the ConfigMap has a pool's key with another content, from another client."""
     mine, there = ours(live), data(live)
-    for one in pools:
-        if one.is_shared and one.key in there and one.key not in mine:
-            if there[one.key] == one.profile:
+    for pool in pools:
+        if pool.is_shared and pool.key in there and pool.key not in mine:
+            if there[pool.key] == pool.profile:
                 continue
             raise AcceleratorError(
                 "GPU-SHARING-FOREIGN",
                 name=name(live or {}),
                 namespace=(live or {})["metadata"].get("namespace", ""),
-                profile=one.key,
-                evidence=there[one.key].splitlines(),
+                profile=pool.key,
+                evidence=there[pool.key].splitlines(),
             )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU_COUNT, PLUGIN_CONFIG
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._core.readiness import Readiness, pending, ready, worst
 from .._impact.impact import Question
@@ -24,7 +25,7 @@ READERS: t.Final = (PLUGIN, "gpu-feature-discovery", "nvidia-device-plugin-mps-c
 
 def pool_of(node: KubeObject, pools: t.Iterable[Shared]) -> Shared | None:
     """Return the pool of a node, or None."""
-    return next((one for one in pools if matches(one.label, labels(node))), None)
+    return next((pool for pool in pools if matches(pool.label, labels(node))), None)
 
 
 def readers(pods: t.Iterable[KubeObject], object_name: str) -> list[KubeObject]:
@@ -34,8 +35,8 @@ def readers(pods: t.Iterable[KubeObject], object_name: str) -> list[KubeObject]:
         for pod in pods
         if labels(pod).get("app") in READERS
         and any(
-            (one.get("configMap") or {}).get("name") == object_name
-            for one in pod["spec"].get("volumes") or []
+            (volume.get("configMap") or {}).get("name") == object_name
+            for volume in pod["spec"].get("volumes") or []
         )
     ]
 
@@ -80,7 +81,7 @@ class Judge:
     """
 
     def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_shared], object_name
+        self._pools, self._object_name = [pool for pool in pools if pool.is_shared], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdicts = [judge_node(node, pool) for node, pool in self.at_work(snapshot)]
@@ -88,7 +89,7 @@ class Judge:
 
     def at_work(self, snapshot: Snapshot) -> list[tuple[KubeObject, Shared]]:
         """Return the nodes whose device plugin reads the ConfigMap, each with its pool."""
-        hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._title)}
+        hosts = {pod["spec"].get("nodeName") for pod in readers(snapshot["pods"], self._object_name)}
         found = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
         return [(node, pool) for node, pool in found if pool is not None]
 
@@ -101,30 +102,31 @@ def of_all(verdicts: t.Sequence[Readiness], reason: str, what: str) -> Readiness
     verdict = worst([ready(), *verdicts])
     if verdict.is_ready:
         return ready(reason, f"{number_of(len(verdicts), 'node')} {what}")
-    lines = tuple(one.message for one in verdicts if not one.is_ready)
+    lines = tuple(part.message for part in verdicts if not part.is_ready)
     return Readiness(verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines)
 
 
 def judge_node(node: KubeObject, pool: Shared) -> Readiness:
     """Return ready if the node offers as many shares as its pool wants, under the right name."""
-    where, marks, wanted = f"node {name(node)}", labels(node), shares(node, pool)
-    remedy = devices.reading_again(node)
+    where, marks, wanted = name(node), labels(node), shares(node, pool)
     short = [
         f"{resource} {devices.offered(node, resource)} of {number}"
         for resource, number in wanted.items()
         if devices.offered(node, resource) != number
     ]
     if short or not (wanted or pool.is_cut):
-        message = f"{where} of pool {pool.name} offers {', '.join(short) or 'no GPU'}"
-        return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
+        state = f"offers {', '.join(short) or 'no GPU'}"
+        text = text_of("GPU-SHARING-SHARES", node=where, pool=pool.name, state=state)
+        return pending(f"node {where}", **text._asdict())
     strategy = profile.STRATEGIES[profile.way_of(pool.sharing)]
     for device in pool.devices_of(node):
         keys = (f"{device}.replicas", f"{device}.sharing-strategy")
-        told = tuple(marks.get(key) for key in keys)
-        if told != (str(profile.replicas(pool.sharing)), strategy):
-            message = f"{where} of pool {pool.name} is labelled {keys[0]}={told[0]}, {keys[1]}={told[1]}"
-            return pending(where, message, code="GPU-SHARING-SHARES", remedy=remedy)
-    return ready("Shared", f"{where} offers its shares")
+        values = tuple(marks.get(key) for key in keys)
+        if values != (str(profile.replicas(pool.sharing)), strategy):
+            state = f"is labelled {keys[0]}={values[0]}, {keys[1]}={values[1]}"
+            text = text_of("GPU-SHARING-SHARES", node=where, pool=pool.name, state=state)
+            return pending(f"node {where}", **text._asdict())
+    return ready("Shared", f"node {where} offers its shares")
 
 
 def shares(node: KubeObject, pool: Shared) -> dict[str, int]:

@@ -45,7 +45,7 @@ def theirs(text: str) -> set[str]:
     below = lines[place + 1 :]
     inset = _inset(below)
     found = (_ENTRY.match(line) for line in below)
-    return {one[2] for one in found if one is not None and one[1] == inset}
+    return {match[2] for match in found if match is not None and match[1] == inset}
 
 
 def has_others(text: str) -> bool:
@@ -69,9 +69,9 @@ def written(text: str, wanted: t.Mapping[str, t.Sequence[Entry]], object_name: s
     # A node gets whole GPUs by this name.
     wanted = {**wanted, WHOLE: _WHOLE} if wanted else wanted
     own = [
-        f"{inset}{one}: {mig_name.text(entries)}{_MARK}"
-        for one, entries in sorted(wanted.items())
-        if one not in taken
+        f"{inset}{name}: {mig_name.text(entries)}{_MARK}"
+        for name, entries in sorted(wanted.items())
+        if name not in taken
     ]
     return "\n".join([*lines[: place + 1], *own, *lines[place + 1 :]]) + "\n"
 
@@ -82,4 +82,4 @@ def _theirs(text: str) -> list[str]:
 
 def _inset(lines: t.Iterable[str]) -> str:
     found = (_ENTRY.match(line) for line in lines)
-    return next((one[1] for one in found if one is not None), _USUAL)
+    return next((match[1] for match in found if match is not None), _USUAL)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU, GPU_COUNT, MIG_CONFIG, MIG_STATE, PARTITION
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import Readiness, failed, pending, ready
 from .._nodes import devices
@@ -60,8 +61,8 @@ def managers(pods: t.Iterable[KubeObject], object_name: str) -> dict[str, KubeOb
         for pod in pods
         if labels(pod).get("app") == MANAGER
         and any(
-            (one.get("configMap") or {}).get("name") == object_name
-            for one in pod["spec"].get("volumes") or []
+            (volume.get("configMap") or {}).get("name") == object_name
+            for volume in pod["spec"].get("volumes") or []
         )
     }
 
@@ -73,10 +74,10 @@ class MigJudge:
     """
 
     def __init__(self, pools: t.Sequence[Shared], object_name: str) -> None:
-        self._pools, self._title = [one for one in pools if one.is_cut], object_name
+        self._pools, self._object_name = [pool for pool in pools if pool.is_cut], object_name
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        hosts = managers(snapshot["pods"], self._title)
+        hosts = managers(snapshot["pods"], self._object_name)
         here = [(node, pool_of(node, self._pools)) for node in snapshot["nodes"] if name(node) in hosts]
         verdicts = [
             judge_node(node, pool)
@@ -93,23 +94,20 @@ def is_done(node: KubeObject, pool: Shared) -> bool:
 
 def judge_node(node: KubeObject, pool: Shared) -> Readiness:
     """Return ready if the MIG manager is done and the node offers every partition, and no other."""
-    state = labels(node).get(MIG_STATE, "")
-    where = f"node {name(node)} of pool {pool.name}"
-    log = (
-        f"Run `oc logs -n nvidia-gpu-operator -l app={MANAGER} --prefix`, and look for the pod of "
-        f"{name(node)}."
-    )
+    return judge_state(node, pool.name, missing(node, pool))
+
+
+def judge_state(node: KubeObject, pool: str, short: t.Sequence[str]) -> Readiness:
+    """Return what the MIG manager says of the configuration in the node's label. short: what is missing."""
+    where, config, state = name(node), label_of(node), labels(node).get(MIG_STATE) or "no state yet"
     if state == FAILED:
-        what = f"{where} could not be partitioned ({label_of(node)})"
-        return failed("MigFailed", what, code="GPU-MIG-FAILED", remedy=log)
+        return failed("MigFailed", **text_of("GPU-MIG-FAILED", node=where, config=config)._asdict())
     if state != SUCCESS:
-        what = f"{where} is being partitioned ({label_of(node)}: {state or 'no state yet'})"
-        return pending("Mig", what, code=RUNNING, remedy=log)
-    short = missing(node, pool)
+        return pending("Mig", **text_of(RUNNING, node=where, config=config, state=state)._asdict())
     if short:
-        what = f"{where} offers {', '.join(short)}"
-        return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=log)
-    return ready("Partitioned", f"{where} offers its partitions")
+        text = text_of("GPU-MIG-SHARES", node=where, pool=pool, shares=", ".join(short))
+        return pending("Devices", **text._asdict())
+    return ready("Partitioned", f"node {where} of pool {pool} offers its partitions")
 
 
 def missing(node: KubeObject, pool: Shared) -> list[str]:
@@ -137,9 +135,11 @@ def lacking(node: KubeObject, expected: t.Mapping[str, int]) -> list[str]:
     """
     if not expected:
         return []
-    more = [one for one in devices.resources(node) if one == GPU or one.startswith(PARTITION)]
+    more = [
+        resource for resource in devices.resources(node) if resource == GPU or resource.startswith(PARTITION)
+    ]
     return [
-        f"{one} {devices.offered(node, one)} of {expected.get(one, 0)}"
-        for one in dict.fromkeys([*expected, *more])
-        if devices.offered(node, one) != expected.get(one, 0)
+        f"{resource} {devices.offered(node, resource)} of {expected.get(resource, 0)}"
+        for resource in dict.fromkeys([*expected, *more])
+        if devices.offered(node, resource) != expected.get(resource, 0)
     ]

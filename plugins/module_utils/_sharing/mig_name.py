@@ -40,4 +40,4 @@ def labels(pool: str, entries: t.Sequence[t.Mapping[str, t.Any]]) -> dict[str, s
 
 def text(entries: t.Sequence[t.Mapping[str, t.Any]]) -> str:
     """Return the entries as one line."""
-    return json.dumps([dict(one) for one in entries], sort_keys=True)
+    return json.dumps([dict(entry) for entry in entries], sort_keys=True)

@@ -83,20 +83,22 @@ def wanted(
     These are configurations of other pools, and old ones that a node still has.
     """
     ours, used = mig_config.ours(found.text), {mig_judge.label_of(node) for node in nodes}
-    prefixes = {mig_name.prefix(one.name) for one in pools}
+    prefixes = {mig_name.prefix(member.name) for member in pools}
     kept = {
-        one: entries
-        for one, entries in ours.items()
-        if only_add or one in used or mig_name.pool_prefix(one) not in prefixes
+        name: entries
+        for name, entries in ours.items()
+        if only_add or name in used or mig_name.pool_prefix(name) not in prefixes
     }
     return kept | {
-        mig_name.name(pool.name, one.config): one.config for pool in pools for one in pool.partitions
+        mig_name.name(pool.name, partition.config): partition.config
+        for pool in pools
+        for partition in pool.partitions
     }
 
 
 def strategy(pools: t.Iterable[Shared]) -> str:
     """Return the strategy of these pools, which the planner holds to one; "" if none is partitioned."""
-    return next((partitions.strategy(one.sharing[MIG]) for one in pools if one.is_cut), "")
+    return next((partitions.strategy(pool.sharing[MIG]) for pool in pools if pool.is_cut), "")
 
 
 def manager_of(found: Found, may_reboot: bool) -> KubeObject:
@@ -173,8 +175,8 @@ def check(found: Found, pools: t.Sequence[Shared], nodes: t.Sequence[KubeObject]
 
 def _refuse_strategy(found: Found, pools: t.Sequence[Shared]) -> None:
     """Raise AcceleratorError if pools of another list need the other strategy."""
-    here, asked = {mig_name.prefix(one.name) for one in pools}, strategy(pools)
-    others = [one for one in mig_config.ours(found.text) if mig_name.pool_prefix(one) not in here]
+    here, asked = {mig_name.prefix(pool.name) for pool in pools}, strategy(pools)
+    others = [config for config in mig_config.ours(found.text) if mig_name.pool_prefix(config) not in here]
     if asked and others and found.strategy and found.strategy != asked:
         raise AcceleratorError(
             "GPU-MIG-STRATEGY",

@@ -18,7 +18,7 @@ from . import claims, mig_name, partitions, profile
 from .claims import Claim
 from .partitions import Entry
 from .pool_rules import check_mig, refuse_backend
-from .schema import CLAIMS, FIELDS, MIG, conflict
+from .schema import CLAIMS, FIELDS, MIG, WAYS_TOGETHER, conflict
 
 
 class PoolSharingParams(t.TypedDict):
@@ -107,7 +107,9 @@ class Shared:
     def partition_of(self, node: KubeObject) -> Partition | None:
         """Return the MIG configuration of a node of the pool; None for whole GPUs."""
         kind = labels(node).get(INSTANCE_TYPE, "")
-        return next((one for one in self.partitions if one.instance_type in ("", kind)), None)
+        return next(
+            (partition for partition in self.partitions if partition.instance_type in ("", kind)), None
+        )
 
     def mig_config(self, node: KubeObject) -> str:
         """Return the name of that configuration, or ""."""
@@ -121,19 +123,19 @@ def read(pools: t.Sequence[PoolSharingParams], claims_devices: bool = False) -> 
     claims_devices: pods claim devices (backend dra).
     """
     problems, found = Problems(), []
-    for index, one in enumerate(pools):
+    for index, pool in enumerate(pools):
         path = f"pools[{index}]"
         problems.refuse_second(pools, index, path)
-        sharing = _read(one["sharing"] or {}, f"{path}.sharing", problems)
+        sharing = _read(pool["sharing"] or {}, f"{path}.sharing", problems)
         refuse_backend(sharing, claims_devices, f"{path}.sharing", problems)
-        label = {str(name): str(value) for name, value in (one["node_selector"] or {}).items()}
-        expected = {str(name): int(number) for name, number in (one["expected"] or {}).items()}
-        cuts = _partitions(one, sharing, expected, path, problems)
-        names = [profile.key(one["name"]), *(mig_name.name(one["name"], cut.config) for cut in cuts)]
+        label = {str(name): str(value) for name, value in (pool["node_selector"] or {}).items()}
+        expected = {str(name): int(number) for name, number in (pool["expected"] or {}).items()}
+        cuts = _partitions(pool, sharing, expected, path, problems)
+        names = [profile.key(pool["name"]), *(mig_name.name(pool["name"], cut.config) for cut in cuts)]
         if fault := value_fault(names[-1]):
             message = f"the profile's name {names[-1]!r} {fault}."
             problems.add("POOL-NAME", f"{path}.name", message, "Give the pool a shorter name.")
-        found.append(Shared(one["name"], label or pool_label(one["name"]), sharing, expected, cuts))
+        found.append(Shared(pool["name"], label or pool_label(pool["name"]), sharing, expected, cuts))
     problems.raise_if_any()
     return found
 
@@ -145,8 +147,9 @@ def claims_of(pools: t.Sequence[Shared]) -> list[Claim]:
         for claim in claims.of(pool.name, pool.sharing.get(CLAIMS) or []):
             first, _claim = found.setdefault(claim.object_name, (index, claim))
             if first != index:
-                message = f"has claim {claim.object_name}, as pools[{first}] does."
-                problems.add("POOL-DUPLICATE", f"pools[{index}].sharing.{CLAIMS}", message, "Rename one.")
+                where, name = f"pools[{index}].sharing.{CLAIMS}", f"claim {claim.object_name}"
+                also = f", first in pools[{first}]"
+                problems.add("POOL-DUPLICATE", where, remedy="Rename one.", name=name, also=also)
     problems.raise_if_any()
     return [claim for _index, claim in found.values()]
 
@@ -164,11 +167,11 @@ def _partitions(
     if pool.get("partitions"):
         return tuple(
             Partition(
-                str(one.get("instance_type") or ""),
-                list(one["config"]),
-                {str(name): int(number) for name, number in (one.get("expected") or {}).items()},
+                str(partition.get("instance_type") or ""),
+                list(partition["config"]),
+                {str(name): int(number) for name, number in (partition.get("expected") or {}).items()},
             )
-            for one in pool["partitions"] or []
+            for partition in pool["partitions"] or []
         )
     check_mig(sharing[MIG], f"{path}.sharing.{MIG}", problems)
     if problems.at(path):
@@ -183,8 +186,8 @@ def _partitions(
 
 def _read(sharing: dict[str, t.Any], path: str, problems: Problems) -> dict[str, t.Any]:
     given = {way: asked for way, asked in sharing.items() if asked is not None}
-    if given and (message := conflict(sorted(given))):
-        problems.add("POOL-CONFLICT", path, message, "Keep one.")
+    if given and (wrong := conflict(sorted(given))):
+        problems.add("POOL-EITHER", path, options=WAYS_TOGETHER, given=wrong)
     read_in = read_map(given, FIELDS, path, problems)
     if CLAIMS in read_in:
         claims.check(read_in[CLAIMS], f"{path}.{CLAIMS}", problems)

@@ -45,7 +45,7 @@ class Node(t.NamedTuple):
 def gpu_of(model: str, memory_gib: float | None) -> Gpu | None:
     """Return the GPU of the catalogue with this model and memory."""
     return next(
-        (one for one in GPUS.values() if (one.model, one.memory_gib, one.part) == (model, memory_gib, False)),
+        (gpu for gpu in GPUS.values() if (gpu.model, gpu.memory_gib, gpu.part) == (model, memory_gib, False)),
         None,
     )
 
@@ -64,7 +64,7 @@ def entries(mig: Mig, node: Node) -> list[Entry]:
             "Use time_slicing or mps, or an instance type with A100, H100 or later.",
         )
     if "config" in mig:
-        return [_custom(index, one, node) for index, one in enumerate(mig["config"])]
+        return [_custom(index, entry, node) for index, entry in enumerate(mig["config"])]
     return [{_DEVICES: ALL, _ENABLED: True, _PARTS: _layout(mig, node)}]
 
 
@@ -121,7 +121,8 @@ def _custom(index: int, entry: Mig, node: Node) -> Entry:
     chosen, parts = entry.get(_DEVICES), dict(entry.get(_PARTS) or {})
     is_list = isinstance(chosen, list) and bool(chosen)
     wrong = not is_list or any(
-        not isinstance(one, int) or isinstance(one, bool) or not 0 <= one < node.gpus for one in chosen or []
+        not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < node.gpus
+        for number in chosen or []
     )
     if chosen != ALL and wrong:
         raise GeometryError(
@@ -207,7 +208,7 @@ def _known(profile: str, node: Node, where: str) -> None:
     if _models(node, [profile]):
         return
     if node.gpu is None:
-        names = {name for one in GPUS.values() for name in one.profiles}
+        names = {name for gpu in GPUS.values() for name in gpu.profiles}
         message = f"this collection knows no GPU with a MIG profile {profile!r} (as of {MIG_AS_OF})."
     else:
         names = set(node.gpu.profiles)
@@ -224,7 +225,7 @@ def _known(profile: str, node: Node, where: str) -> None:
 
 def _models(node: Node, profiles: t.Iterable[str]) -> list[Gpu]:
     """Return the GPUs that the node may have, and that have all of these profiles."""
-    models = [node.gpu] if node.gpu is not None else [one for one in GPUS.values() if one.mig_capable]
+    models = [node.gpu] if node.gpu is not None else [model for model in GPUS.values() if model.mig_capable]
     wanted = list(profiles)
     return [gpu for gpu in models if all(name in gpu.profiles for name in wanted)]
 
@@ -232,27 +233,27 @@ def _models(node: Node, profiles: t.Iterable[str]) -> list[Gpu]:
 def _slices(gpu: Gpu) -> tuple[int, int]:
     """Return the slices of compute and of memory of the whole GPU."""
     found = gpu.profiles.values()
-    return max(one.compute for one in found), max(one.memory for one in found)
+    return max(profile.compute for profile in found), max(profile.memory for profile in found)
 
 
 def _misfit(gpu: Gpu, layout: t.Mapping[str, int]) -> str:
     """Return why these partitions cannot be on one GPU together, or ""."""
     compute, memory = _slices(gpu)
     wanted = {name: gpu.profiles[name] for name in layout}
-    needed = sum(one.compute * layout[name] for name, one in wanted.items())
-    held = sum(one.memory * layout[name] for name, one in wanted.items())
+    needed = sum(profile.compute * layout[name] for name, profile in wanted.items())
+    held = sum(profile.memory * layout[name] for name, profile in wanted.items())
     if needed > compute or held > memory:
         return f"it needs {needed} of {compute} compute and {held} of {memory} memory slices"
-    for name, one in wanted.items():
-        if layout[name] > one.most:
-            return f"{one.most} of {name} fit"
+    for name, profile in wanted.items():
+        if layout[name] > profile.most:
+            return f"{profile.most} of {name} fit"
     if sum(layout[name] for name in layout if name.endswith((MEDIA, ALL_MEDIA))) > 1:
         return "one partition of a GPU can have the media engines"
     others = [name for name in layout if not name.endswith((ALL_MEDIA, NO_MEDIA))]
     if others and any(name.endswith(ALL_MEDIA) for name in layout):
         return f"a partition {ALL_MEDIA} takes all media engines, and {others[0]} needs one"
-    parts = [one for name, one in wanted.items() for _number in range(layout[name])]
-    if not _placed(sorted(parts, key=lambda one: -one.memory), frozenset(), compute, memory):
+    parts = [profile for name, profile in wanted.items() for _number in range(layout[name])]
+    if not _placed(sorted(parts, key=lambda profile: -profile.memory), frozenset(), compute, memory):
         return "no order of the partitions puts each at a slice where it can begin"
     return ""
 

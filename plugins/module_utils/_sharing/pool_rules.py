@@ -16,43 +16,32 @@ def check_mig(mig: t.Mapping[str, t.Any], path: str, problems: Problems) -> None
     """Add a problem for options of MIG that contradict each other. path: of C(mig)."""
     ways = sorted(set(partitions.CHOICES) & set(mig))
     if len(ways) != 1:
-        problems.add(
-            "POOL-CONFLICT",
-            path,
-            "must have exactly one of slices, profile, layout and config, not "
-            f"{' and '.join(ways) or 'none'}.",
-            "Keep one.",
-        )
+        given, options = " and ".join(ways) or "none", "slices, profile, layout and config"
+        problems.add("POOL-EITHER", path, options=options, given=given)
     if "layout" in mig and mig.get("strategy") == partitions.SINGLE:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{path}.strategy",
-            "a layout of different partitions needs the strategy mixed.",
-            "Set strategy: mixed, or use slices.",
-        )
+        other, remedy = "a layout of different partitions", "Set strategy: mixed, or use slices."
+        problems.add("POOL-CONFLICT", f"{path}.strategy", remedy=remedy, other=other)
     for key, example in (("layout", "{1g.5gb: 7}"), ("config", "[{devices: all, mig-enabled: false}]")):
         if key in mig and not mig[key] and not problems.at(f"{path}.{key}"):
-            problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
+            problems.add("POOL-EMPTY", f"{path}.{key}", example=example)
     if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
-        problems.add(
-            "POOL-TYPE",
-            f"{path}.profile",
-            "must be a profile's name, or a mapping of instance type to profile.",
-            "For example 1g.5gb.",
-        )
+        form, value = "a profile's name, or a mapping of instance type to profile", repr(mig["profile"])
+        problems.add("POOL-TYPE", f"{path}.profile", remedy="For example 1g.5gb.", form=form, value=value)
 
 
 def check_shares(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
     """Add what the nodes cannot share. pool: described, its candidates resolved; sharing is set."""
-    models = {one.gpu_model for one in pool.get("resolved", [])}
+    models = {candidate.gpu_model for candidate in pool.get("resolved", [])}
     check_models(pool["sharing"], models, path, problems)
     if CLAIMS in pool["sharing"]:
         claims.check(pool["sharing"][CLAIMS], f"{path}.{CLAIMS}", problems)
         nodes = [
             partitions.Node(
-                one.instance_type, one.gpus_per_node, partitions.gpu_of(one.gpu_model, one.gpu_memory_gib)
+                candidate.instance_type,
+                candidate.gpus_per_node,
+                partitions.gpu_of(candidate.gpu_model, candidate.gpu_memory_gib),
             )
-            for one in pool.get("resolved", [])
+            for candidate in pool.get("resolved", [])
         ]
         claims.check_nodes(pool["sharing"][CLAIMS], nodes, f"{path}.{CLAIMS}", problems)
     if MIG in pool["sharing"]:
@@ -79,16 +68,8 @@ def refuse_backend(
     """Add what does not work with the way in which pods get devices. path: of sharing."""
     for way in sorted(sharing):
         if claims_devices and way != CLAIMS:
-            problems.add(
-                "POOL-DRA",
-                f"{path}.{way}",
-                "needs the operator's device plugin and MIG manager, which do not run with backend dra.",
-                "Remove it: pods claim whole GPUs, or share them by claims. Or choose another backend.",
-            )
+            why = "the operator's device plugin and MIG manager do not run"
+            instead = "Remove it: pods claim whole GPUs, or share them by claims"
+            problems.add("POOL-DRA", f"{path}.{way}", why=why, instead=instead)
         if not claims_devices and way == CLAIMS:
-            problems.add(
-                "POOL-DRA",
-                f"{path}.{way}",
-                "needs the DRA driver, which runs only with backend dra.",
-                "Set gpu_backend: dra (module gpu_sharing: claims: true), or use time_slicing or mps.",
-            )
+            problems.add("POOL-NO-DRA", f"{path}.{way}")

@@ -100,8 +100,8 @@ def uses_mps(content: str) -> bool:
 
 def _below(parts: t.Iterable[t.Any], wanted: str) -> list[t.Any]:
     """Return the values of a key in these maps."""
-    maps = (one for one in parts if isinstance(one, t.Mapping))
-    return [value for one in maps for key, value in one.items() if str(key).lower() == wanted]
+    maps = (part for part in parts if isinstance(part, t.Mapping))
+    return [value for mapping in maps for key, value in mapping.items() if str(key).lower() == wanted]
 
 
 def _flag(value: t.Any) -> str:

@@ -9,6 +9,7 @@ import typing as t
 
 from .._catalogue.well_known import MIG_CONFIG, MIG_STATE
 from .._core import conditions
+from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import CANDIDATE
 from .._core.readiness import Readiness, failed, pending, ready
@@ -104,14 +105,16 @@ def turns(nodes: t.Iterable[KubeObject], pools: t.Sequence[Shared]) -> list[Turn
         is_unfinished = bool(noted(node)) or is_ours(node)
         if wanted not in (None, label) or is_failed or is_unfinished:
             found.append(Turn(node, pool, wanted or mig_config.WHOLE))
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda turn: turn.name)
 
 
 def questions(found: t.Iterable[Turn]) -> list[Question]:
     """Return what to find out before the first write: the pods with GPUs on these nodes."""
     hosts: dict[tuple[str, str], list[str]] = {}
-    for one in found:
-        hosts.setdefault((one.pool.name, one.geometry), []).append(labels(one.node).get(HOSTNAME) or one.name)
+    for turn in found:
+        hosts.setdefault((turn.pool.name, turn.geometry), []).append(
+            labels(turn.node).get(HOSTNAME) or turn.name
+        )
     return [
         Question(
             f"the GPUs of pool {pool} are partitioned anew ({geometry}), and no pod may use them meanwhile",
@@ -129,8 +132,10 @@ def template(machine_set: KubeObject, pool: Shared) -> KubeObject:
     have = str(((spec.get("metadata") or {}).get("labels") or {}).get(MIG_CONFIG) or "")
     key = str((machine_set["metadata"].get("annotations") or {}).get(CANDIDATE) or "")
     kind = key.partition("/")[0].partition("+")[0]
-    one = next((one for one in pool.partitions if one.instance_type in ("", kind)), None)
-    value = mig_name.name(pool.name, one.config) if one else None
+    partition = next(
+        (partition for partition in pool.partitions if partition.instance_type in ("", kind)), None
+    )
+    value = mig_name.name(pool.name, partition.config) if partition else None
     is_theirs = value is None and mig_name.pool_prefix(have) != mig_name.prefix(pool.name)
     if have == (value or "") or is_theirs:
         return {}
@@ -144,13 +149,12 @@ def judge_manager(snapshot: Snapshot, node: str, config_map: str, gone: str) -> 
     have no parts of a second.
     """
     pod = mig_judge.managers(snapshot[PODS], config_map).get(node)
-    remedy = f"Run `oc describe daemonset -n nvidia-gpu-operator {mig_judge.MANAGER}`."
     if pod is None:
-        what = f"no MIG manager that reads ConfigMap {config_map} runs on {node}"
-        return pending("NoManager", what, code=MANAGER_CODE, remedy=remedy)
+        state = f"no MIG manager that reads ConfigMap {config_map} runs on {node}"
+        return pending("NoManager", **text_of(MANAGER_CODE, state=state)._asdict())
     if pod["metadata"].get("uid") == gone or not conditions.is_true(pod, "Ready"):
-        what = f"the MIG manager on {node} has not started again"
-        return pending("Starting", what, code=MANAGER_CODE, remedy=remedy)
+        state = f"the MIG manager on {node} has not started again"
+        return pending("Starting", **text_of(MANAGER_CODE, state=state)._asdict())
     return ready("Started")
 
 
@@ -164,22 +168,14 @@ class Done:
         node = next(iter(snapshot[NODES]), None)
         if node is None:
             return failed("Gone", f"there is no node {self._turn.name} any more", code="GPU-MIG-FAILED")
-        state, label = labels(node).get(MIG_STATE, ""), mig_judge.label_of(node)
-        remedy = f"Run `oc logs -n nvidia-gpu-operator -l app={mig_judge.MANAGER} --prefix`."
+        label = mig_judge.label_of(node)
         if label != self._target:
-            what = f"the label {MIG_CONFIG} of {self._turn.name} is {label or 'gone'}, not {self._target}"
-            return failed("Label", what, code="GPU-MIG-FAILED", remedy=remedy)
-        if state == mig_judge.FAILED:
-            what = f"{self._turn.name} could not be partitioned ({self._target})"
-            return failed("MigFailed", what, code="GPU-MIG-FAILED", remedy=remedy)
-        if state != mig_judge.SUCCESS:
-            what = f"{self._turn.name} is being partitioned ({self._target}: {state or 'no state yet'})"
-            return pending("Mig", what, code=mig_judge.RUNNING, remedy=remedy)
-        short = self._lacking(node)
-        if short:
-            what = f"{self._turn.name} offers {', '.join(short)}"
-            return pending("Devices", what, code="GPU-SHARING-SHARES", remedy=remedy)
-        return ready("Partitioned", f"{self._turn.name} has {self._turn.geometry}")
+            what = f"the label {MIG_CONFIG} is {label or 'gone'}, not {self._target}"
+            return failed("Label", **text_of("GPU-MIG-FAILED", node=self._turn.name, config=what)._asdict())
+        verdict = mig_judge.judge_state(node, self._turn.pool.name, self._lacking(node))
+        if verdict.is_ready:
+            return ready("Partitioned", f"{self._turn.name} has {self._turn.geometry}")
+        return verdict
 
     def _lacking(self, node: KubeObject) -> list[str]:
         """Return a phrase for each resource that is short: of the pool's geometry, or after a rollback.

@@ -55,13 +55,13 @@ def ensure(api: Api, params: GpuRepartitionParams, paused: Paused) -> Result:
     old geometry again then, and the nodes after it were not touched.
     """
     asked = options.read(params["pools"])
-    pools = [Shared(one.name, one.label) for one in asked] if params["state"] == "absent" else asked
+    pools = [Shared(pool.name, pool.label) for pool in asked] if params["state"] == "absent" else asked
     found = mig_steps.look(api, steps.policy(api), {}, params["namespace"])
-    if found.live is None and not any(one.is_cut for one in pools):
+    if found.live is None and not any(pool.is_cut for pool in pools):
         return _result([], [], [])
     nodes = api.list(_NODE, keep=functools.partial(_of, pools))
     turns = repartition.turns(nodes, pools)
-    ends = _ask(api, params, turns)
+    disruption = _ask(api, params, turns)
     if turns and not api.check_mode:
         _refuse_policy(found, pools)
     _write_templates(api, params, pools)
@@ -75,34 +75,34 @@ def ensure(api: Api, params: GpuRepartitionParams, paused: Paused) -> Result:
             exc.facts.setdefault("done", list(done))
             raise
         done.append(turn.name)
-    return _result(turns, done, ends)
+    return _result(turns, done, disruption)
 
 
 def _of(pools: t.Sequence[Shared], node: KubeObject) -> KubeObject | None:
     return node if judge.pool_of(node, pools) else None
 
 
-def _result(turns: t.Sequence[Turn], done: t.Sequence[str], ends: list[Result]) -> Result:
+def _result(turns: t.Sequence[Turn], done: t.Sequence[str], disruption: list[Result]) -> Result:
     changes = [
-        {"node": one.name, "pool": one.pool.name, "before": one.before, "after": one.geometry}
-        for one in turns
+        {"node": turn.name, "pool": turn.pool.name, "before": turn.before, "after": turn.geometry}
+        for turn in turns
     ]
-    return {"turns": changes, "done": list(done), "ends": ends}
+    return {"turns": changes, "done": list(done), "ends": disruption}
 
 
 def _ask(api: Api, params: GpuRepartitionParams, turns: t.Sequence[Turn]) -> list[Result]:
     """Return what the turns end. Raise AcceleratorError if a pod may not be evicted; change nothing."""
-    names = {one.name: one.node for one in turns}
+    names = {turn.name: turn.node for turn in turns}
     if not names:
         return []
     pods = drain_steps.pods_on(api, names)
-    here = (one.answer(names.values(), pods) for one in repartition.questions(turns))
-    found = [one for one in here if one is not None]
+    here = (question.answer(names.values(), pods) for question in repartition.questions(turns))
+    found = [answer for answer in here if answer is not None]
     if found and params["on_busy"] == impact.FAIL:
         raise impact.refusal(found, BUSY)
     _refuse_lasting([pod for pod in drain.busy(pods, drain.uses_gpus) if drain.is_passed_over(pod)])
-    for one in found:
-        api.warn(f"{one.line} (on_busy: {params['on_busy']}).")
+    for answer in found:
+        api.warn(f"{answer.line} (on_busy: {params['on_busy']}).")
     problem = refusal(pods, Rules.of(params), _why(f"{number_of(len(names), 'node')}", "anew"))
     if problem:
         raise problem
@@ -131,10 +131,10 @@ def _refuse_policy(found: mig_steps.Found, pools: t.Sequence[Shared]) -> None:
     """Raise AcceleratorError if the MIG manager does not read the pools' configurations."""
     asked = mig_steps.strategy(pools)
     lacking = [
-        one.config
+        partition.config
         for pool in pools
-        for one in pool.partitions
-        if mig_name.name(pool.name, one.config) not in mig_config.ours(found.text)
+        for partition in pool.partitions
+        if mig_name.name(pool.name, partition.config) not in mig_config.ours(found.text)
     ]
     if found.is_named and not lacking and asked in ("", found.strategy):
         return
@@ -154,9 +154,9 @@ def _write_templates(api: Api, params: GpuRepartitionParams, pools: t.Sequence[S
             sets = api.list(_MACHINE_SET, params["machine_namespace"], labels=label)
         except KindNotServedError:
             return
-        for one in filter(owned, sets):
-            if body := repartition.template(one, pool):
-                api.merge_patch(_MACHINE_SET, name(one), params["machine_namespace"], body)
+        for machine_set in filter(owned, sets):
+            if body := repartition.template(machine_set, pool):
+                api.merge_patch(_MACHINE_SET, name(machine_set), params["machine_namespace"], body)
 
 
 def _take(work: _Work, turn: Turn) -> None:

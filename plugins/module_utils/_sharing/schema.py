@@ -51,18 +51,20 @@ FIELDS: t.Final[dict[str, Field]] = {
 }
 
 
+# What `sharing` may have.
+WAYS_TOGETHER: t.Final = "mig, time_slicing, mps, claims, and mig with time_slicing"
+
+
 def conflict(sharing: t.Collection[str]) -> str:
-    """Return why these ways cannot be used together, as the end of a sentence; "" if they can."""
-    ways = set(sharing)
-    if CLAIMS in ways and len(ways) > 1:
-        others = " and ".join(sorted(ways - {CLAIMS}))
-        return f"cannot have {others} with claims: they need the device plugin, and claims the DRA driver."
+    """Return the ways that cannot be used together, and why, as the end of a sentence; "" if they can."""
+    ways, named = set(sharing), " and ".join(sharing) or "none"
     if len(ways) == 1 or ways == {MIG, TIME_SLICING}:
         return ""
-    if ways == {MIG, MPS}:
-        return "cannot have mps with mig: the device plugin shares partitions by time-slicing alone."
-    named = " and ".join(sharing) or "empty"
-    return f"must be one of mig, time_slicing, mps and claims, or mig with time_slicing, not {named}."
+    if CLAIMS in ways:
+        named += ": claims need the DRA driver, and the others the device plugin"
+    elif ways == {MIG, MPS}:
+        named += ": the device plugin shares partitions by time-slicing alone"
+    return named
 
 
 def check_models(
@@ -70,7 +72,7 @@ def check_models(
 ) -> None:
     """Add a problem if an MPS server of one of these GPUs takes fewer clients than the pool wants."""
     replicas = (sharing.get(MPS) or {}).get("replicas") or 0
-    old = sorted({one for one in models if one in _OLD})
+    old = sorted({model for model in models if model in _OLD})
     if old and replicas > _MOST_CLIENTS_OLD:
         problems.add(
             "POOL-GEOMETRY",

@@ -52,7 +52,7 @@ def present(api: Api, params: GpuSharingParams) -> Result:
     if params["claims"]:
         return _with_claims(params, claim_steps.present(api, params))
     pools = options.read(params["pools"])
-    is_wanted = any(one.is_shared or one.is_cut for one in pools)
+    is_wanted = any(pool.is_shared or pool.is_cut for pool in pools)
     found = _look(api, params, pools)
     if not found.is_there and not is_wanted:
         return _result(params, found, {}, {}, pools, [], [])
@@ -63,8 +63,8 @@ def present(api: Api, params: GpuSharingParams) -> Result:
         mig_steps.check(found.mig, pools, nodes, params["on_change"])
     asked = judge.questions(nodes, pools, config_map.data(found.live))
     asked += mig_steps.questions(found.mig, params["mig_reboot"])
-    ends = consent.ask(api, asked, params["on_busy"], BUSY)
-    kept = [one for one in pools if one.is_shared] if params["only_add"] else pools
+    disruption = consent.ask(api, asked, params["on_busy"], BUSY)
+    kept = [pool for pool in pools if pool.is_shared] if params["only_add"] else pools
     profiles = config_map.wanted(found.live, kept)
     if profiles or found.live is not None:
         _write(api, params, found, profiles)
@@ -72,7 +72,7 @@ def present(api: Api, params: GpuSharingParams) -> Result:
     configs = _partition(api, found.mig, pools, nodes, params["only_add"])
     is_awaited = api.wait_wanted and not api.check_mode and is_wanted
     seen = _wait(api, params, found, pools) if is_awaited else nodes
-    return _result(params, found, profiles, configs, pools, seen, ends)
+    return _result(params, found, profiles, configs, pools, seen, disruption)
 
 
 def _partition(
@@ -103,15 +103,15 @@ def absent(api: Api, params: GpuSharingParams) -> Result:
 
 
 def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Result:
-    pools = [Shared(one.name, one.label) for one in asked]
+    pools = [Shared(pool.name, pool.label) for pool in asked]
     found = _look(api, params, asked)
     # The ConfigMaps may have gone with the operator's namespace, and the labels of nodes have not.
-    if not found.is_there and not any(one.is_shared or one.is_cut for one in asked):
+    if not found.is_there and not any(pool.is_shared or pool.is_cut for pool in asked):
         return _result(params, found, {}, {}, pools, [], [])
     nodes = _nodes(api, pools)
     asking = judge.questions(nodes, pools, config_map.data(found.live))
     asking += mig_steps.unlabelling(found.mig, nodes, pools)
-    ends = consent.ask(api, asking, params["on_busy"], BUSY)
+    disruption = consent.ask(api, asking, params["on_busy"], BUSY)
     _label(api, pools, nodes)
     profiles = config_map.wanted(found.live, pools)
     is_unused = not profiles and not config_map.others(found.live) and not found.is_named
@@ -124,7 +124,7 @@ def _absent(api: Api, params: GpuSharingParams, asked: t.Sequence[Shared]) -> Re
         mig_steps.label(api, nodes, pools, only_add=False, every=True)
         configs = mig_steps.wanted(found.mig, pools, (), only_add=False)
         mig_steps.remove(api, found.mig, configs)
-    return _result(params, found, profiles, configs, pools, nodes, ends)
+    return _result(params, found, profiles, configs, pools, nodes, disruption)
 
 
 def _with_claims(params: GpuSharingParams, done: claim_steps.Done) -> Result:
@@ -133,15 +133,15 @@ def _with_claims(params: GpuSharingParams, done: claim_steps.Done) -> Result:
 
 
 def _with(done: claim_steps.Done, result: Result) -> Result:
-    more = {"found": result["found"] or done.found, "ends": [*done.ends, *result["ends"]]}
+    more = {"found": result["found"] or done.found, "ends": [*done.disruption, *result["ends"]]}
     return {**result, "claims": done.claims, **more}
 
 
 def _look(api: Api, params: GpuSharingParams, pools: t.Iterable[Shared]) -> _Found:
     """Return the ConfigMaps that the option or the ClusterPolicy names, else ours: none costs one request."""
     asked, namespace = list(pools), params["namespace"]
-    is_shared, is_cut = any(one.is_shared for one in asked), any(one.is_cut for one in asked)
-    here = {name(one): one for one in api.list(CONFIG_MAP, namespace, keep=_used)}
+    is_shared, is_cut = any(pool.is_shared for pool in asked), any(pool.is_cut for pool in asked)
+    here = {name(obj): obj for obj in api.list(CONFIG_MAP, namespace, keep=_used)}
     first = params["config_map"] or config_map.NAME
     if is_shared or params["config_map"]:
         _add(api, here, first, namespace)
@@ -186,7 +186,7 @@ def _nodes(api: Api, pools: t.Sequence[Shared]) -> list[KubeObject]:
 
 def _refuse_labels(found: _Found, pools: t.Sequence[Shared], nodes: t.Iterable[KubeObject]) -> None:
     """Raise AcceleratorError if a node of a pool that shares has a profile of others."""
-    mine = {one.key for one in pools} | set(config_map.ours(found.live))
+    mine = {member.key for member in pools} | set(config_map.ours(found.live))
     for node in nodes:
         pool, value = judge.pool_of(node, pools), labels(node).get(PLUGIN_CONFIG)
         if pool is not None and pool.is_shared and value and value not in mine:
@@ -247,7 +247,7 @@ def _wait(api: Api, params: GpuSharingParams, found: _Found, pools: t.Sequence[S
         judges.append(mig_judge.MigJudge(pools, found.mig.object_name))
 
     def judged(snapshot: Snapshot) -> Readiness:
-        return worst([one(snapshot) for one in judges])
+        return worst([judge(snapshot) for judge in judges])
 
     return api.wait(queries, judged, "shares of the GPUs", on_timeout_code="GPU-SHARING-SHARES")["nodes"]
 
@@ -259,7 +259,7 @@ def _result(
     configs: t.Mapping[str, t.Any],
     pools: t.Sequence[Shared],
     nodes: t.Sequence[KubeObject],
-    ends: list[Result],
+    disruption: list[Result],
 ) -> Result:
     """Return the result. config, mig, mig_manager: for a ClusterPolicy; empty if it needs none of them."""
     others = config_map.others(found.live)
@@ -275,9 +275,9 @@ def _result(
         "is_named": found.is_named,
         "mig": {"strategy": strategy} if mig and strategy else {},
         "mig_manager": mig_steps.manager_of(mig, params["mig_reboot"]) if mig else {},
-        "pools": [_summary(one, nodes) for one in pools],
+        "pools": [_summary(pool, nodes) for pool in pools],
         "claims": [],
-        "ends": ends,
+        "ends": disruption,
     }
 
 
@@ -285,9 +285,12 @@ def _summary(pool: Shared, nodes: t.Sequence[KubeObject]) -> Result:
     found = judge.summarize(pool, nodes)
     if pool.is_cut:
         here = [node for node in nodes if judge.pool_of(node, [pool])]
-        shared = {one["name"]: one["ready"] for one in found["nodes"]}
+        shared = {entry["name"]: entry["ready"] for entry in found["nodes"]}
         found["nodes"] = [
             {"name": name(node), "ready": mig_judge.is_done(node, pool) and shared.get(name(node), True)}
             for node in here
         ]
-    return {**found, "mig_configs": [mig_name.name(pool.name, one.config) for one in pool.partitions]}
+    return {
+        **found,
+        "mig_configs": [mig_name.name(pool.name, partition.config) for partition in pool.partitions],
+    }

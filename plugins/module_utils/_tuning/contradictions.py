@@ -40,7 +40,7 @@ class Cluster:
 
     def nodes_of(self, label: t.Mapping[str, str]) -> list[KubeObject]:
         """Return the nodes with these labels, by name."""
-        return sorted((one for one in self.nodes if matches(label, labels(one))), key=name)
+        return sorted((node for node in self.nodes if matches(label, labels(node))), key=name)
 
     def pool(self, pool: str) -> KubeObject | None:
         """Return the MachineConfigPool of a GPU pool, or None."""
@@ -72,8 +72,8 @@ class Found:
         """Raise AcceleratorError with the code and remedy of the first, and all messages."""
         if self.troubles:
             first = self.troubles[0]
-            text = " ".join(one.message for one in self.troubles)
-            lines = [f"{one.code}: {one.message}" for one in self.troubles]
+            text = " ".join(trouble.message for trouble in self.troubles)
+            lines = [f"{trouble.code}: {trouble.message}" for trouble in self.troubles]
             raise AcceleratorError(first.code, f"{text} Nothing was changed.", first.remedy, lines)
 
 
@@ -101,8 +101,7 @@ def check_paused(cluster: Cluster, names: t.Iterable[str], found: Found) -> None
         pool = cluster.named("MachineConfigPool", object_name)
         if pool and paused.is_paused(pool) and not paused.is_left(pool):
             why, remedy = paused.explain(pool)
-            text = f"MachineConfigPool {object_name} {why}, so nodes get no configuration."
-            found.add(Code("REBOOT-PAUSED", text, remedy))
+            found.add(text_of("REBOOT-PAUSED", pool=object_name, why=why)._replace(remedy=remedy))
 
 
 def _two_pools(cluster: Cluster, tunings: t.Sequence[Tuning], found: Found) -> None:
@@ -160,7 +159,7 @@ def _other_kubelets(cluster: Cluster, tuning: Tuning, found: Found) -> None:
 
 def _is_made(config: KubeObject, cluster: Cluster) -> bool:
     """Return True for a KubeletConfig that the controller made for a PerformanceProfile of ours."""
-    ours = {name(one) for one in cluster.profiles if owned(one)}
+    ours = {name(profile) for profile in cluster.profiles if owned(profile)}
     return name(config) in {f"performance-{one}" for one in ours}
 
 
@@ -171,11 +170,5 @@ def _cpus(cluster: Cluster, tuning: Tuning, found: Found) -> None:
     for node in cluster.nodes_of(tuning.label):
         have = ((node.get("status") or {}).get("capacity") or {}).get("cpu")
         if have is not None and parse(have) != tuning.vcpus:
-            message = (
-                f"{tuning.path}.isolate: node {name(node)} has {have} CPUs, and the pool's machines should "
-                f"have {tuning.vcpus}."
-            )
-            remedy = (
-                "Write reserved and isolated for the CPUs that the node has, and correct the instance type."
-            )
-            found.add(Code("REBOOT-CPUS", message, remedy))
+            path, wanted = f"{tuning.path}.isolate", tuning.vcpus
+            found.add(text_of("REBOOT-CPUS", path=path, node=name(node), have=have, wanted=wanted))

@@ -36,7 +36,7 @@ def tuning(
         defer=given.get("defer", False),
         kernel_arguments=tuple(asked.get("kernel_arguments", ())),
         isolate=_isolation(asked.get("isolate")),
-        huge_pages=tuple(HugePages(**one) for one in asked.get("huge_pages", ())),
+        huge_pages=tuple(HugePages(**pages) for pages in asked.get("huge_pages", ())),
         advised=tuple(key for key in advised if key not in given),
         topology=asked.get("topology", ""),
         **({"reboot": given["reboot"]} if "reboot" in given else {}),
@@ -63,7 +63,7 @@ def left_out(tuning: Tuning) -> list[str]:
 
 def _advised(profile: Profile) -> Given:
     return {
-        "kernel_arguments": [one.text for one in profile.arguments],
+        "kernel_arguments": [argument.text for argument in profile.arguments],
         "isolate": profile.isolates,
         "huge_pages": [{"size": size, "count": count} for size, count in profile.huge_pages],
     }

@@ -13,11 +13,6 @@ from .._nodes.node import CURRENT, DESIRED
 from .pool_judge import annotation
 from .selectors import selects
 
-REMEDY: t.Final = (
-    "Run `oc get pdb -A`, and let the application run elsewhere too (`oc scale`); the operator tries again "
-    "by itself."
-)
-
 
 def is_draining(node: KubeObject) -> bool:
     """Return True if the operator has cordoned the node to give it another configuration."""

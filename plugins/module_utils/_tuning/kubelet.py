@@ -41,10 +41,10 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
     worker = cluster.named("MachineConfigPool", machine_config.WORKER)
     if own is None or worker is None:
         return ""
-    told = []
-    for one in sorted(cluster.kubelets, key=name):
-        spec = one.get("spec") or {}
-        if owned(one) or not selects(spec.get("machineConfigPoolSelector"), labels(worker)):
+    others = []
+    for kubelet in sorted(cluster.kubelets, key=name):
+        spec = kubelet.get("spec") or {}
+        if owned(kubelet) or not selects(spec.get("machineConfigPoolSelector"), labels(worker)):
             continue
         theirs = {
             key: value for key, value in (spec.get("kubeletConfig") or {}).items() if key not in _SKIPPED
@@ -54,12 +54,12 @@ def lost(cluster: Cluster, tuning: Tuning, wanted: t.Iterable[KubeObject]) -> st
         if spec.get("tlsSecurityProfile"):
             theirs["tlsSecurityProfile"] = spec["tlsSecurityProfile"].get("type")
         fields = [f"{key}: {value}" for key, value in _leaves(theirs) if (key, value) not in _leaves(own)]
-        told += [f"KubeletConfig {name(one)}: {', '.join(fields)}"] if fields else []
-    if not told:
+        others += [f"KubeletConfig {name(kubelet)}: {', '.join(fields)}"] if fields else []
+    if not others:
         return ""
     return (
         f"{tuning.path}: the nodes of pool {tuning.name} do not get what these objects set for the pool "
-        f"worker, or get another value: {'; '.join(told)}. With isolate or topology a pool has a kubelet "
+        f"worker, or get another value: {'; '.join(others)}. With isolate or topology a pool has a kubelet "
         "configuration of its own."
     )
 

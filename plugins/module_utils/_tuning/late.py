@@ -59,9 +59,9 @@ class Late:
         if not self.errors:
             return
         first, *others = self.errors
-        for one in others:
-            first.message += f" {one.code}: {one.message}"
-            first.evidence += one.evidence
+        for other in others:
+            first.message += f" {other.code}: {other.message}"
+            first.evidence += other.evidence
         raise first
 
 

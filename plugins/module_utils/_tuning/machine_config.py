@@ -142,7 +142,7 @@ def manifests(tuning: Tuning, served: bool) -> list[KubeObject]:
 def machine_config(tuning: Tuning, cpus: Isolation | None) -> KubeObject | None:
     """Return the MachineConfig with kernel arguments and huge pages; None if there are none."""
     arguments = kernel_arguments(tuning, cpus)
-    units = [_unit(one) for one in tuning.huge_pages if one.numa_node is not None]
+    units = [_unit(pages) for pages in tuning.huge_pages if pages.numa_node is not None]
     if not arguments and not units:
         return None
     config: KubeObject = {"ignition": {"version": _IGNITION}}
@@ -164,9 +164,9 @@ def kernel_arguments(tuning: Tuning, cpus: Isolation | None) -> list[str]:
     found = list(tuning.kernel_arguments)
     if tuning.huge_pages:
         found.append(f"default_hugepagesz={tuning.huge_pages[0].size}")
-    for one in tuning.huge_pages:
-        if one.numa_node is None:
-            found += [f"hugepagesz={one.size}", f"hugepages={one.count}"]
+    for pages in tuning.huge_pages:
+        if pages.numa_node is None:
+            found += [f"hugepagesz={pages.size}", f"hugepages={pages.count}"]
     if cpus is not None:
         # systemd takes no ranges here before version 246.
         system = ",".join(map(str, sorted(topology.parse(cpus.reserved))))
@@ -263,7 +263,7 @@ def performance_profile(tuning: Tuning, cpus: Isolation) -> KubeObject:
     if tuning.huge_pages:
         spec["hugepages"] = {
             "defaultHugepagesSize": tuning.huge_pages[0].size,
-            "pages": [_page(one) for one in tuning.huge_pages],
+            "pages": [_page(pages) for pages in tuning.huge_pages],
         }
     return {
         "apiVersion": PROFILE_VERSION,

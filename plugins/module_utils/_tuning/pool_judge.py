@@ -24,7 +24,6 @@ RENDER: t.Final = "REBOOT-RENDER"
 PAUSED: t.Final = "REBOOT-PAUSED"
 # The operator tries again by itself, so these troubles fail a task only after a while.
 PASSING: t.Final = (DEGRADED, DRAIN, RENDER)
-_SLOW: t.Final = "raise node_tuning_wait_timeout (module option wait_timeout) if the nodes boot slowly"
 _SPACE: t.Final = "-n openshift-machine-config-operator"
 _DAEMONS: t.Final = f"oc get pods {_SPACE} -l k8s-app=machine-config-daemon"
 
@@ -57,18 +56,14 @@ def judge_pool(pool: KubeObject | None, object_name: str, nodes: t.Sequence[Kube
         return worst(found)
     if paused.is_paused(pool):
         why, remedy = paused.explain(pool)
-        message = f"MachineConfigPool {object_name} {why}, so its nodes do not get their configuration."
-        return failed("Paused", message, code=PAUSED, remedy=remedy)
-    lacking = [*_lacks(pool, len(nodes)), *(one for one in map(_line(pool), nodes) if one)]
+        return failed(
+            "Paused", **text_of(PAUSED, pool=object_name, why=why)._replace(remedy=remedy)._asdict()
+        )
+    lacking = [*_lacks(pool, len(nodes)), *filter(None, map(_line(pool), nodes))]
     if not lacking:
         return ready("Updated", f"{object_name}: {number_of(len(nodes), 'node')} with {target(pool)}")
-    return pending(
-        "Updating",
-        f"MachineConfigPool {object_name}: {'; '.join(lacking[:4])}",
-        code="REBOOT-PENDING",
-        remedy=f"Run `oc describe machineconfigpool {object_name}`; {_SLOW}.",
-        details=tuple(f"{object_name}: {one}" for one in lacking),
-    )
+    text = text_of("REBOOT-PENDING", pool=object_name, left="; ".join(lacking[:4]))
+    return pending("Updating", **text._asdict(), details=tuple(f"{object_name}: {line}" for line in lacking))
 
 
 def _lacks(pool: KubeObject, nodes: int) -> t.Iterator[str]:
@@ -114,26 +109,18 @@ def _line(pool: KubeObject) -> t.Callable[[KubeObject], str]:
 def troubles(pool: KubeObject, nodes: t.Iterable[KubeObject]) -> list[Readiness]:
     """Return a pending verdict for each degraded node, and one for a pool that cannot be rendered."""
     object_name = name(pool)
-    found = [_degraded(object_name, one) for one in nodes if update(one).is_stuck]
+    found = [_degraded(object_name, node) for node in nodes if update(node).is_stuck]
     condition = conditions.find(pool, "RenderDegraded")
     if condition.get("status") == "True":
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
-        found.append(
-            pending(
-                f"RenderDegraded:{object_name}",
-                f"The configuration of MachineConfigPool {object_name} cannot be rendered: {text}.",
-                code=RENDER,
-                remedy="Correct the MachineConfig or KubeletConfig that the text names.",
-                details=(f"{object_name}: {text}",),
-            )
-        )
+        code = text_of(RENDER, pool=object_name, answer=text)
+        details = (f"{object_name}: {text}",)
+        found.append(pending(f"RenderDegraded:{object_name}", **code._asdict(), details=details))
     condition = conditions.find(pool, "NodeDegraded")
     if not found and (condition.get("status") == "True" or conditions.is_true(pool, "Degraded")):
         condition = condition or conditions.find(pool, "Degraded")
         text = condition.get("message") or condition.get("reason") or "it gives no reason"
-        found.append(
-            _trouble(object_name, f"MachineConfigPool {object_name}", text, f"Run `{_DAEMONS} -o wide`.")
-        )
+        found.append(_trouble(object_name, f"MachineConfigPool {object_name}", text, f"{_DAEMONS} -o wide"))
     return found
 
 
@@ -141,19 +128,14 @@ def _degraded(object_name: str, node: KubeObject) -> Readiness:
     found = update(node)
     text = found.reason or f"it is {found.state} and gives no reason"
     daemon = f"$({_DAEMONS} -o name --field-selector spec.nodeName={name(node)})"
-    look = f"Run `oc logs {_SPACE} -c machine-config-daemon {daemon}`."
-    return _trouble(object_name, f"Node {name(node)}", text, look)
+    command = f"oc logs {_SPACE} -c machine-config-daemon {daemon}"
+    return _trouble(object_name, f"Node {name(node)}", text, command)
 
 
-def _trouble(object_name: str, what: str, text: str, look: str) -> Readiness:
-    is_drain = "failed to drain" in text
-    return pending(
-        f"Degraded:{what}",
-        f"{what} is degraded in the rollout of {object_name}: {text}.",
-        code=DRAIN if is_drain else DEGRADED,
-        remedy="Run `oc get pdb -A`, and let the application run elsewhere too." if is_drain else look,
-        details=(f"{what}: {text}",),
-    )
+def _trouble(pool: str, what: str, text: str, command: str) -> Readiness:
+    code = DRAIN if "failed to drain" in text else DEGRADED
+    found = text_of(code, object=what, pool=pool, answer=text, command=command)
+    return pending(f"Degraded:{what}", **found._asdict(), details=(f"{what}: {text}",))
 
 
 def judge_kubelet_config(config: KubeObject | None, object_name: str) -> Readiness:
@@ -200,16 +182,11 @@ def judge_returned(worker: KubeObject | None, nodes: t.Sequence[KubeObject]) -> 
         return pending("Missing", "MachineConfigPool worker does not exist")
     if found := troubles(worker, nodes):
         return worst(found)
-    lines = [one for one in map(_line(worker), nodes) if one]
+    lines = [*filter(None, map(_line(worker), nodes))]
     if not lines:
         return ready("Returned", f"{number_of(len(nodes), 'node')} with {target(worker)}")
-    return pending(
-        "Returning",
-        f"MachineConfigPool worker takes nodes back: {'; '.join(lines[:4])}",
-        code="REBOOT-PENDING",
-        remedy=f"Run `oc describe machineconfigpool worker`; {_SLOW}.",
-        details=tuple(lines),
-    )
+    text = text_of("REBOOT-PENDING", pool="worker", left="; ".join(lines[:4]))
+    return pending("Returning", **text._asdict(), details=tuple(lines))
 
 
 @dataclass

@@ -19,7 +19,7 @@ PROFILES: t.Final = "profiles"
 
 def sources(pool: str, wanted: t.Iterable[KubeObject]) -> list[str]:
     """Return the MachineConfigs that the wanted objects bring into the pool's rendered configuration."""
-    name, kinds = machine_config.pool_name(pool), {one["kind"] for one in wanted}
+    name, kinds = machine_config.pool_name(pool), {manifest["kind"] for manifest in wanted}
     found = [machine_config.kernel_name(pool)] if "MachineConfig" in kinds else []
     if "PerformanceProfile" in kinds:
         found += [f"50-performance-{name}", told_name(pool)]
@@ -39,7 +39,7 @@ def is_told(config: KubeObject | None, profile: KubeObject) -> bool:
     Before that its nodes would reboot once with the old arguments, and once more with the new ones.
     """
     spec = profile["spec"]
-    have = [str(one) for one in ((config or {}).get("spec") or {}).get("kernelArguments") or []]
+    have = [str(argument) for argument in ((config or {}).get("spec") or {}).get("kernelArguments") or []]
     end = f",{spec['cpu']['isolated']}"
     return (
         {*spec.get("additionalKernelArgs", ())} <= {*have}
@@ -56,9 +56,9 @@ def _page_arguments(wanted: KubeObject) -> list[str]:
     pages, default = wanted.get("pages") or [], wanted.get("defaultHugepagesSize")
     found = [f"default_hugepagesz={default}"] if default else []
     found += [
-        f"hugepagesz={one['size']} hugepages={one['count']}" for one in pages if one.get("node") is None
+        f"hugepagesz={page['size']} hugepages={page['count']}" for page in pages if page.get("node") is None
     ]
-    small = {one.get("node") is None for one in pages if one["size"] == "2M"}
+    small = {page.get("node") is None for page in pages if page["size"] == "2M"}
     return [*found, "hugepagesz=2M hugepages=0"] if small == {False} and default == "1G" else found
 
 
@@ -81,7 +81,7 @@ def is_rendered(rendered: KubeObject, parts: t.Sequence[KubeObject], own: t.Coll
     """
     spec = rendered.get("spec") or {}
     have = set(spec.get("kernelArguments") or [])
-    want = {one for part in parts for one in (part.get("spec") or {}).get("kernelArguments") or []}
+    want = {argument for part in parts for argument in (part.get("spec") or {}).get("kernelArguments") or []}
     if have != want:
         return False
     contents = _contents(rendered)
@@ -123,8 +123,8 @@ class Rendered:
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         found = [
-            (one, judge_kubelet_config(named(snapshot.get(KUBELETS, ()), one) or None, one))
-            for one in self.kubelets
+            (kubelet, judge_kubelet_config(named(snapshot.get(KUBELETS, ()), kubelet) or None, kubelet))
+            for kubelet in self.kubelets
         ]
         found += [
             (one, judge_profile(named(snapshot.get(PROFILES, ()), one) or None, one)) for one in self.profiles
@@ -138,10 +138,10 @@ class Rendered:
     def _pool(self, pool: KubeObject | None, object_name: str, wanted: t.Iterable[str]) -> Readiness:
         if not pool:
             return pending("Missing", f"MachineConfigPool {object_name} does not exist yet")
-        if found := [one for one in troubles(pool, ()) if one.code == RENDER]:
+        if found := [trouble for trouble in troubles(pool, ()) if trouble.code == RENDER]:
             return worst(found)
         have = source_names(pool)
-        lacking = [one for one in wanted if not any(name.startswith(one) for name in have)]
+        lacking = [source for source in wanted if not any(name.startswith(source) for name in have)]
         if lacking or not target(pool):
             what = ", ".join(lacking) or "a configuration"
             return pending(

@@ -38,8 +38,8 @@ class Reboot:
     @property
     def line(self) -> str:
         """Return one sentence that names the nodes in their order, and the number of pods."""
-        ends = "ends" if len(self.endings) == 1 else "end"
-        pods = f", where {number_of(len(self.endings), 'GPU pod')} {ends}" if self.endings else ""
+        end = "ends" if len(self.endings) == 1 else "end"
+        pods = f", where {number_of(len(self.endings), 'GPU pod')} {end}" if self.endings else ""
         verb = "reboots" if len(self.nodes) == 1 else "reboot"
         return (
             f"pool {self.name}: {', '.join(self.nodes)} {verb}, {self.at_once} at a time, "
@@ -68,7 +68,7 @@ class RebootQuestion(Question):
 
     def answer(self, nodes: t.Iterable[KubeObject], pods: t.Iterable[KubeObject]) -> Impact | None:
         """Return the impact on the named nodes; None if nothing ends."""
-        return super().answer([one for one in nodes if name(one) in self.names], pods)
+        return super().answer([node for node in nodes if name(node) in self.names], pods)
 
 
 def in_order(nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
@@ -105,7 +105,7 @@ def reboot(
 def behind(nodes: t.Iterable[KubeObject], pool: KubeObject | None) -> list[KubeObject]:
     """Return the nodes that do not run the configuration of the MachineConfigPool."""
     config = pool_judge.target(pool or {})
-    return [one for one in nodes if not pool_judge.is_at(one, config)]
+    return [node for node in nodes if not pool_judge.is_at(node, config)]
 
 
 def question(found: Reboot, selector: str) -> RebootQuestion:
@@ -121,7 +121,7 @@ def refuse(reboots: t.Sequence[Reboot]) -> None:
         return
     paths = ", ".join(f"{one.path}.reboot" for one in reboots)
     lines = [one.line for one in reboots]
-    pods = [one.line for found in reboots for one in found.endings]
+    pods = [ending.line for found in reboots for ending in found.endings]
     raise AcceleratorError(
         "REBOOT-NEVER",
         evidence=[*lines, *pods],

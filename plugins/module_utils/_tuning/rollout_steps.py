@@ -73,16 +73,16 @@ def ensure(
     on_busy is fail.
     """
     late = late or Late()
-    work, ends = _agreed(api, pools, on_busy)
+    work, disruptions = _agreed(api, pools, on_busy)
     _execute(api, work, late)
-    done = [one for one in pools if machine_config.pool_name(one.name) not in late.titles]
-    return [_result(api, work, one, ends) for one in done]
+    done = [pool for pool in pools if machine_config.pool_name(pool.name) not in late.titles]
+    return [_result(api, work, one, disruptions) for one in done]
 
 
 def _agreed(api: Api, pools: t.Sequence[Tuning], on_busy: str) -> tuple[Work, list[dict[str, t.Any]]]:
     """Return the work that nothing speaks against, and the pods that it ends."""
     work = _prepared(api, pools)
-    planned = {one.name for one in pools if one.reboot == PLANNED}
+    planned = {pool.name for pool in pools if pool.reboot == PLANNED}
     rollout.refuse([one for one, _selector in work.asked if one.name not in planned])
     return work, _ask(api, work, on_busy)
 
@@ -98,10 +98,11 @@ def remove(api: Api, names: t.Sequence[str], on_busy: str) -> list[dict[str, t.A
         return []
     releases = _releases(cluster, names)
     work = _work(api, cluster, [], releases, _coming_back(cluster, releases, {}))
-    ends = _ask(api, work, on_busy)
+    disruptions = _ask(api, work, on_busy)
     _execute(api, work, Late())
     return [
-        {**_common(work, one.name, [], ends), "machine_config_pool": one.object_name} for one in work.releases
+        {**_common(work, release.name, [], disruptions), "machine_config_pool": release.object_name}
+        for release in work.releases
     ]
 
 
@@ -123,12 +124,12 @@ class _Coming(t.NamedTuple):
 def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
     """Read the cluster, and return what a run would do. Raises AcceleratorError if it cannot do it."""
     problems = Problems()
-    for one in pools:
-        topology.check(one, problems)
+    for pool in pools:
+        topology.check(pool, problems)
     problems.raise_if_any()
-    wanted = [one for one in pools if one.reboots]
+    wanted = [pool for pool in pools if pool.reboots]
     try:
-        cluster = _read(api, [one.name for one in pools], [one.label for one in wanted])
+        cluster = _read(api, [pool.name for pool in pools], [one.label for one in wanted])
     except KindNotServedError:
         if wanted:
             raise
@@ -136,9 +137,9 @@ def _prepared(api: Api, pools: t.Sequence[Tuning]) -> Work:
     contradictions.check(cluster, wanted)
     changes = [_change(api, cluster, one) for one in wanted]
     _warn_of_kubelets(api, cluster, changes)
-    releases = _releases(cluster, [one.name for one in pools if not one.reboots])
-    paths = {one.name: one.path for one in pools}
-    coming = [_coming(cluster, one) for one in changes] + _coming_back(cluster, releases, paths)
+    releases = _releases(cluster, [pool.name for pool in pools if not pool.reboots])
+    paths = {pool.name: pool.path for pool in pools}
+    coming = [_coming(cluster, change) for change in changes] + _coming_back(cluster, releases, paths)
     return _work(api, cluster, changes, releases, coming)
 
 
@@ -150,14 +151,14 @@ def _work(
     coming: t.Sequence[_Coming],
 ) -> Work:
     """Return the work with its reboots; the pods are read once for all pools."""
-    coming = [one for one in coming if one.nodes]
-    pods = _pods(api, [node for one in coming for node in one.nodes])
+    coming = [coming_pool for coming_pool in coming if coming_pool.nodes]
+    pods = _pods(api, [node for coming_pool in coming for node in coming_pool.nodes])
     reboots = [rollout.reboot(one.name, one.path, one.because, one.nodes, one.live, pods) for one in coming]
     asked = [
         (reboot, selector(one.label)) for reboot, one in zip(reboots, coming, strict=True) if one.is_asked
     ]
-    mine = {one.object_name for one in changes} | {one.object_name for one in releases}
-    left = [one for one in cluster.pools if owned(one) and paused.is_left(one) and name(one) not in mine]
+    mine = {change.object_name for change in changes} | {release.object_name for release in releases}
+    left = [pool for pool in cluster.pools if owned(pool) and paused.is_left(pool) and name(pool) not in mine]
     return Work(cluster, changes, releases, asked, reboots, left)
 
 
@@ -191,12 +192,12 @@ def _coming_back(
     """
     worker = cluster.named("MachineConfigPool", machine_config.WORKER)
     found = []
-    for one in releases:
-        label = machine_config.node_label(one.live)
+    for release in releases:
+        label = machine_config.node_label(release.live)
         nodes = rollout.behind(cluster.nodes_of(label), worker) if label else []
-        is_asked = not machine_config.is_released(one.live)
-        path = paths.get(one.name, one.name)
-        found.append(_Coming(one.name, path, _BACK, nodes, worker, label, is_asked))
+        is_asked = not machine_config.is_released(release.live)
+        path = paths.get(release.name, release.name)
+        found.append(_Coming(release.name, path, _BACK, nodes, worker, label, is_asked))
     if going := [one for one in found if one.nodes]:
         troubles = Found()
         contradictions.check_paused(cluster, [one.name for one in going if one.is_asked], troubles)
@@ -214,14 +215,14 @@ def _read(api: Api, names: t.Sequence[str], labels: t.Iterable[t.Mapping[str, st
     kinds = rollout_writes.KINDS
     served = api.served(kinds["PerformanceProfile"])
     configs = [api.get(rollout_writes.CONFIG, machine_config.kernel_name(one)) for one in names]
-    live = [machine_config.node_label(one) for one in pools if owned(one) and pool_of(one) in names]
+    live = [machine_config.node_label(pool) for pool in pools if owned(pool) and pool_of(pool) in names]
     selectors = dict.fromkeys(selector(one) for one in [*labels, *live] if one)
-    nodes = {name(one): one for found in selectors for one in api.list(known("Node"), labels=found)}
+    nodes = {name(node): node for found in selectors for node in api.list(known("Node"), labels=found)}
     return Cluster(
         pools,
         api.list(kinds["KubeletConfig"]),
         api.list(kinds["PerformanceProfile"]) if served else [],
-        [one for one in configs if one is not None],
+        [config for config in configs if config is not None],
         list(nodes.values()),
         served,
     )
@@ -245,9 +246,9 @@ def _change(api: Api, cluster: Cluster, tuning: Tuning) -> Change:
 def _warn_of_kubelets(api: Api, cluster: Cluster, changes: t.Iterable[Change]) -> None:
     """Say what nodes lose by a kubelet configuration of their own. Read the workers' only before a change."""
     worker = cluster.named("MachineConfigPool", machine_config.WORKER) or {}
-    for one in changes:
-        warnings = [kubelet.lost(cluster, one.tuning, one.wanted)]
-        if one.settings and (text := kubelet.shrinks(one.tuning, one.wanted)):
+    for change in changes:
+        warnings = [kubelet.lost(cluster, change.tuning, change.wanted)]
+        if change.settings and (text := kubelet.shrinks(change.tuning, change.wanted)):
             rendered = pool_judge.target(worker)
             is_sized = rendered and kubelet.sizes_itself(api.get(rollout_writes.CONFIG, rendered))
             warnings += [text] if is_sized else []
@@ -264,7 +265,7 @@ def _differs(api: Api, wanted: KubeObject, live: KubeObject | None) -> bool:
 
 def _pods(api: Api, nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
     """Return the pods with devices on these nodes."""
-    names = {name(one) for one in nodes}
+    names = {name(node) for node in nodes}
     return api.list(known("Pod"), keep=drain.busy_on(names)) if names else []
 
 
@@ -281,11 +282,11 @@ def _execute(api: Api, work: Work, late: Late) -> None:
         user_data_steps.restore(api, one.name)
     rollout_writes.release(api, [one for one in work.releases if not machine_config.is_released(one.live)])
     rollout_writes.write(api, work.changes, late)
-    labels = {one.object_name: machine_config.node_label(one.live) for one in work.releases}
+    labels = {release.object_name: machine_config.node_label(release.live) for release in work.releases}
     released = {object_name: label for object_name, label in labels.items() if label}
     rollout_writes.wait_rolled(api, work.changes, released, GRACE, late)
     if api.wait_wanted or api.check_mode:
-        for one in [one for one in work.releases if one.object_name not in late.titles]:
+        for one in [release for release in work.releases if release.object_name not in late.titles]:
             _delete(api, work.cluster, one)
 
 
@@ -298,9 +299,11 @@ def _delete(api: Api, cluster: Cluster, release: Release) -> None:
     api.delete(rollout_waits.POOL, release.object_name)
 
 
-def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
-    nodes = [name(one) for one in work.cluster.nodes_of(tuning.label)]
-    found = _common(work, tuning.name, nodes, ends)
+def _result(
+    api: Api, work: Work, tuning: Tuning, disruptions: t.Sequence[dict[str, t.Any]]
+) -> dict[str, t.Any]:
+    nodes = [name(node) for node in work.cluster.nodes_of(tuning.label)]
+    found = _common(work, tuning.name, nodes, disruptions)
     if not tuning.reboots:
         return {**found, "machine_config_pool": "", "ready": True}
     return {
@@ -312,13 +315,13 @@ def _result(api: Api, work: Work, tuning: Tuning, ends: t.Sequence[dict[str, t.A
 
 
 def _common(
-    work: Work, pool: str, nodes: t.Sequence[str], ends: t.Sequence[dict[str, t.Any]]
+    work: Work, pool: str, nodes: t.Sequence[str], disruptions: t.Sequence[dict[str, t.Any]]
 ) -> dict[str, t.Any]:
     """Return the keys of every result: nodes, those that reboot in their order, and the pods that end."""
-    reboots = [node for one in work.reboots if one.name == pool for node in one.nodes]
+    reboots = [node for reboot in work.reboots if reboot.name == pool for node in reboot.nodes]
     return {
         "name": pool,
         "nodes": list(nodes),
         "reboots": reboots,
-        "ends": [one for one in ends if set(one["nodes"]) & {*nodes, *reboots}],
+        "ends": [one for one in disruptions if set(one["nodes"]) & {*nodes, *reboots}],
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from .._core.errors import AcceleratorError, NotReadyError, WaitTimeoutError, template_of
 from .._core.objects import name
 from .._core.readiness import Grace
 from .._kube.client import Api, Query
@@ -70,6 +70,6 @@ def _explain(api: Api, exc: AcceleratorError, queries: t.Mapping[str, Query]) ->
     left = drain.leaving(pods)
     lines = evictions.blocked(left, api.list(known("PodDisruptionBudget")) if left else [])
     if lines:
-        exc.code, exc.remedy = DRAIN, evictions.REMEDY
+        exc.code, exc.remedy = DRAIN, template_of(DRAIN).remedy
         exc.message += f" The operator cannot evict: {'; '.join(lines[:5])}."
         exc.evidence += lines

@@ -106,7 +106,7 @@ def write(api: Api, changes: t.Sequence[Change], late: Late) -> None:
     Raises NotReadyError if the operator refuses an object, or adds its pool to the late ones; the pools are
     not paused then either.
     """
-    needed = [one for one in changes if one.is_needed]
+    needed = [change for change in changes if change.is_needed]
     for one in needed:
         if one.settings:
             api.apply(machine_config.pool(one.tuning, api.run.id), force_conflicts=True, live=one.live)
@@ -128,15 +128,15 @@ def write(api: Api, changes: t.Sequence[Change], late: Late) -> None:
 
 
 def _say_unpaused(errors: t.Iterable[AcceleratorError], changes: t.Iterable[Change]) -> None:
-    titles = ", ".join(one.object_name for one in changes)
+    titles = ", ".join(change.object_name for change in changes)
     for one in errors:
         one.message += f" MachineConfigPool {titles} is not paused, and rolls out what is valid."
 
 
 def unpause(api: Api, changes: t.Iterable[Change]) -> None:
     """Write the pools as they are outside a rollout."""
-    for one in changes:
-        api.apply(machine_config.pool(one.tuning), force_conflicts=True)
+    for change in changes:
+        api.apply(machine_config.pool(change.tuning), force_conflicts=True)
 
 
 def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
@@ -149,7 +149,7 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
             "take up one object after the other."
         )
         return
-    own = {one.object_name: one.sources for one in changes}
+    own = {change.object_name: change.sources for change in changes}
     names = {kind: [name(m) for one in changes for m in one.wanted if m["kind"] == kind] for kind in KINDS}
     judge = rendered.Rendered(
         own,
@@ -170,7 +170,7 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
                 queries, judge, "configuration of the pools", on_timeout_code=pool_judge.RENDER, since=started
             )
             judge.stale = _stale(
-                api, seen[POOLS], [one for one in changes if one.object_name not in late.titles]
+                api, seen[POOLS], [change for change in changes if change.object_name not in late.titles]
             )
             if not judge.stale:
                 return
@@ -178,11 +178,11 @@ def _wait_rendered(api: Api, changes: t.Sequence[Change], late: Late) -> None:
 
 def _stale(api: Api, pools: t.Sequence[KubeObject], changes: t.Iterable[Change]) -> dict[str, str]:
     """Return the MachineConfigPools whose configuration does not have all that was written, with its name."""
-    live = {one.object_name: named(pools, one.object_name) for one in changes}
+    live = {change.object_name: named(pools, change.object_name) for change in changes}
     return {
-        one.object_name: pool_judge.target(live[one.object_name])
-        for one in changes
-        if not (_is_whole(api, live[one.object_name], one.sources) and _is_told(api, one))
+        change.object_name: pool_judge.target(live[change.object_name])
+        for change in changes
+        if not (_is_whole(api, live[change.object_name], change.sources) and _is_told(api, change))
     }
 
 
@@ -199,7 +199,7 @@ def _is_told(api: Api, change: Change) -> bool:
     """Return True if TuneD has told the kernel arguments of the pool's PerformanceProfile, if it has one."""
     profiles = [one for one in change.wanted if one["kind"] == "PerformanceProfile"]
     config = rendered.told_name(change.tuning.name)
-    return change.is_empty or all(rendered.is_told(api.get(CONFIG, config), one) for one in profiles)
+    return change.is_empty or all(rendered.is_told(api.get(CONFIG, config), profile) for profile in profiles)
 
 
 def release(api: Api, releases: t.Sequence[Release]) -> None:
@@ -224,7 +224,7 @@ def wait_rolled(
     released: MachineConfigPool to the labels of the nodes. Raises NotReadyError or WaitTimeoutError, or keeps
     it in late; for a node that cannot be drained the error names the pods and their PodDisruptionBudgets.
     """
-    labels = {one.object_name: one.tuning.label for one in changes} | dict(released)
+    labels = {change.object_name: change.tuning.label for change in changes} | dict(released)
     going = {
         object_name: selector(label)
         for object_name, label in labels.items()

@@ -35,9 +35,8 @@ _HUGE_PAGES: t.Final = {
 def read(value: t.Any, path: str, problems: Problems) -> Given:
     """Return the option with C(huge_pages) as a list, C(sysctl) as texts. Add a problem for what is wrong."""
     if isinstance(value, str):
-        problems.add(
-            "POOL-TYPE", path, f"must be a mapping, not the text {value!r}.", f"Write {{profile: {value}}}."
-        )
+        remedy = f"Write {{profile: {value}}}."
+        problems.add("POOL-TYPE", path, remedy=remedy, form="a mapping", value=f"the text {value!r}")
         return {}
     found = read_map(value, FIELDS, path, problems)
     if "sysctl" in found:
@@ -49,7 +48,7 @@ def read(value: t.Any, path: str, problems: Problems) -> Given:
     asked = found.keys() - {"defer", "reboot"}
     if not asked and not problems.at(path):
         keys = ", ".join(key for key in FIELDS if key not in ("defer", "reboot"))
-        problems.add("POOL-REQUIRED", path, "asks for nothing.", f"Set one of {keys}, or remove tuning.")
+        problems.add("POOL-EMPTY", path, remedy=f"Set one of {keys}, or remove tuning.", example=keys)
     return found
 
 
@@ -62,15 +61,17 @@ def read_pool(pool: dict[str, t.Any], path: str, problems: Problems) -> None:
 def _sysctl(value: t.Any, path: str, problems: Problems) -> dict[str, str]:
     """Return name to text. YAML reads a value such as 1 as a number, and a list is several numbers."""
     if not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, "must be a mapping.", "Write {net.core.rmem_max: 536870912}.")
+        remedy = "Write {net.core.rmem_max: 536870912}."
+        problems.add("POOL-TYPE", path, remedy=remedy, form="a mapping", value=repr(value))
         return {}
     found = {}
-    for name, one in value.items():
-        if isinstance(one, bool) or not isinstance(one, (str, int)):
-            message = "has no value." if one is None else f"must be a number or text, not {one!r}."
-            problems.add("POOL-TYPE", f"{path}.{name}", message, _written(name, one))
+    for name, number in value.items():
+        if isinstance(number, bool) or not isinstance(number, (str, int)):
+            given = "nothing" if number is None else repr(number)
+            remedy = _written(name, number)
+            problems.add("POOL-TYPE", f"{path}.{name}", remedy=remedy, form="a number or text", value=given)
         else:
-            found[str(name)] = " ".join(str(one).split())
+            found[str(name)] = " ".join(str(number).split())
     return found
 
 
@@ -87,8 +88,11 @@ def _isolate(value: t.Any, path: str, problems: Problems) -> t.Any:
     if isinstance(value, str) and value.lower() in ("true", "yes", "false", "no"):
         return value.lower() in ("true", "yes")
     if not isinstance(value, t.Mapping):
-        message = f"must be true, or a mapping of reserved and isolated, not {value!r}."
-        problems.add("POOL-TYPE", path, message, "Write true, or {reserved: 0-3, isolated: 4-95}.")
+        form, remedy = (
+            "true, or a mapping of reserved and isolated",
+            "Write true, or {reserved: 0-3, isolated: 4-95}.",
+        )
+        problems.add("POOL-TYPE", path, remedy=remedy, form=form, value=repr(value))
         return {}
     return read_map(value, _ISOLATE, path, problems)
 
@@ -96,10 +100,10 @@ def _isolate(value: t.Any, path: str, problems: Problems) -> t.Any:
 def _huge_pages(value: t.Any, path: str, problems: Problems) -> list[Given]:
     entries = [value] if isinstance(value, t.Mapping) else value
     if not isinstance(entries, (list, tuple)):
-        message = f"must be a mapping or a list of mappings, not {value!r}."
-        problems.add("POOL-TYPE", path, message, "Write {size: 1G, count: 16}.")
+        form, remedy = "a mapping or a list of mappings", "Write {size: 1G, count: 16}."
+        problems.add("POOL-TYPE", path, remedy=remedy, form=form, value=repr(value))
         return []
     return [
-        read_map(one, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
-        for index, one in enumerate(entries)
+        read_map(entry, _HUGE_PAGES, path if entries is not value else f"{path}[{index}]", problems)
+        for index, entry in enumerate(entries)
     ]

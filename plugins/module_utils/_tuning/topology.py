@@ -144,21 +144,14 @@ def _check_isolation(tuning: Tuning, given: Isolation, problems: Problems) -> No
         _check_computed(tuning, path, problems)
         return
     if not given.reserved:
-        problems.add(
-            "REBOOT-CPUS",
-            f"{path}.reserved",
-            "is missing: with isolated CPUs the kubelet needs reserved ones for the system.",
-            "Set reserved to CPUs of each NUMA node, or write isolate: true.",
-        )
+        also = ": with isolated CPUs the kubelet needs reserved ones for the system"
+        remedy = "Set reserved to CPUs of each NUMA node, or write isolate: true."
+        problems.add("POOL-REQUIRED", f"{path}.reserved", remedy=remedy, also=also)
     lists = _lists(given, path, problems)
     beyond = [key for key, cpus in lists.items() if tuning.vcpus and max(cpus) >= tuning.vcpus]
     for key in beyond:
-        problems.add(
-            "REBOOT-CPUS",
-            f"{path}.{key}",
-            f"CPU {max(lists[key])} does not exist: {_machine(tuning)} has the CPUs 0-{tuning.vcpus - 1}.",
-            f"Use CPUs of 0-{tuning.vcpus - 1}.",
-        )
+        what, there = f"CPU {max(lists[key])}", f"the CPUs 0-{tuning.vcpus - 1}"
+        problems.add("REBOOT-ABSENT", f"{path}.{key}", what=what, machine=_machine(tuning), there=there)
     asked = [one for one in (given.reserved, given.isolated) if one]
     if given.reserved and len(lists) == len(asked) and not beyond:
         _check_split(tuning, given, lists, path, problems)
@@ -170,39 +163,28 @@ def _check_split(
     """Check that both lists together are the CPUs of the machine, each of them once."""
     both = lists["reserved"] & lists.get("isolated", set())
     if both:
-        text = f"CPUs {written(both)} are reserved and isolated."
-        problems.add("REBOOT-CPUS", path, text, "Put each CPU into one of the lists.")
+        problems.add("REBOOT-CPU-LISTS", path, cpus=written(both), state="reserved and isolated")
     if not given.isolated and not tuning.vcpus:
-        text = "is missing, and the number of CPUs of the machines is not known."
-        problems.add("REBOOT-CPUS", f"{path}.isolated", text, "Set isolated to all other CPUs.")
+        also = ": the number of CPUs of the machines is not known"
+        remedy = "Set isolated to all other CPUs."
+        problems.add("POOL-REQUIRED", f"{path}.isolated", remedy=remedy, also=also)
     everything = set(range(tuning.vcpus))
     isolated = lists.get("isolated", everything - lists["reserved"])
     if everything and not isolated:
-        text = f"reserves all {tuning.vcpus} CPUs, so no pod could run."
-        problems.add("REBOOT-CPUS", f"{path}.reserved", text, "Reserve fewer CPUs.")
+        cpus, machine = tuning.vcpus, _machine(tuning)
+        problems.add("REBOOT-ALL-CPUS", f"{path}.reserved", cpus=cpus, machine=machine)
     left = everything - lists["reserved"] - isolated
     if left:
-        text = f"CPUs {written(left)} are neither reserved nor isolated."
-        problems.add("REBOOT-CPUS", path, text, "Put each CPU into one of the lists.")
+        problems.add("REBOOT-CPU-LISTS", path, cpus=written(left), state="neither reserved nor isolated")
 
 
 def _check_computed(tuning: Tuning, path: str, problems: Problems) -> None:
     found = of(tuning)
     if found is None:
-        problems.add(
-            "REBOOT-CPUS",
-            path,
-            f"the CPUs to reserve cannot be computed: the NUMA nodes of {_machine(tuning)} are not known.",
-            'Set isolate to {reserved: "0-3", isolated: "4-95"} with the CPUs that `lscpu -e` lists on such '
-            "a node" + (", or to false." if "isolate" in tuning.advised else "."),
-        )
+        also = ", or to false" if "isolate" in tuning.advised else ""
+        problems.add("REBOOT-NUMA", path, machine=_machine(tuning), also=also)
     elif not computed(found).isolated:
-        problems.add(
-            "REBOOT-CPUS",
-            path,
-            f"{_machine(tuning)} has {found.cpus} CPUs, and all of them would be reserved for the system.",
-            "Set isolate to false, or use an instance type with more CPUs.",
-        )
+        problems.add("REBOOT-ALL-CPUS", path, cpus=found.cpus, machine=_machine(tuning))
 
 
 def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int]]:
@@ -212,31 +194,27 @@ def _lists(given: Isolation, path: str, problems: Problems) -> dict[str, set[int
             if text:
                 found[key] = parse(text)
         except ValueError as exc:
-            problems.add("REBOOT-CPUS", f"{path}.{key}", f"{exc}.", 'Write it as "0-3,48-51".')
+            problems.add("POOL-VALUE", f"{path}.{key}", f"{exc}.", 'Write it as "0-3,48-51".')
     return found
 
 
 def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
     path = _path(tuning, "huge_pages")
-    places = [(one.size, one.numa_node) for one in tuning.huge_pages]
+    places = [(pages.size, pages.numa_node) for pages in tuning.huge_pages]
     for size, _node in {one for one in places if places.count(one) > 1}:
-        text = f"pages of {size} are listed twice for the same place."
-        problems.add("REBOOT-HUGE-PAGES", path, text, "Write one entry with the sum of both counts.")
+        remedy, also = "Write one entry with the sum of both counts.", " for the same place"
+        problems.add("POOL-DUPLICATE", path, remedy=remedy, name=f"an entry for pages of {size}", also=also)
     topology = of(tuning)
     numa_nodes = tuning.numa_nodes or (topology.numa_nodes if topology else 0)
-    for one in tuning.huge_pages:
-        if one.numa_node is not None and numa_nodes and one.numa_node >= numa_nodes:
-            problems.add(
-                "REBOOT-HUGE-PAGES",
-                path,
-                f"NUMA node {one.numa_node} does not exist: {_machine(tuning)} has {numa_nodes}.",
-                f"Use a numa_node of 0 to {numa_nodes - 1}.",
-            )
+    for pages in tuning.huge_pages:
+        if pages.numa_node is not None and numa_nodes and pages.numa_node >= numa_nodes:
+            what, there = f"NUMA node {pages.numa_node}", f"the NUMA nodes 0-{numa_nodes - 1}"
+            problems.add("REBOOT-ABSENT", path, what=what, machine=_machine(tuning), there=there)
     if not tuning.memory_gib:
         return
     _check_memory(tuning, tuning.huge_pages, tuning.memory_gib, path, "", problems)
     for node in range(numa_nodes):
-        here = [one for one in tuning.huge_pages if one.numa_node == node]
+        here = [pages for pages in tuning.huge_pages if pages.numa_node == node]
         where = f" on NUMA node {node}"
         _check_memory(tuning, here, tuning.memory_gib / numa_nodes, path, where, problems)
 
@@ -244,18 +222,20 @@ def _check_huge_pages(tuning: Tuning, problems: Problems) -> None:
 def _check_memory(
     tuning: Tuning, pages: t.Sequence[HugePages], memory: float, path: str, where: str, problems: Problems
 ) -> None:
-    wanted = sum(one.count * _GIB[one.size] for one in pages)
+    wanted = sum(page.count * _GIB[page.size] for page in pages)
     most = memory - (0 if where else LEAST_LEFT)
     is_advised = "huge_pages" in tuning.advised
-    pages_of = f"the huge pages that {tuning.profile} advises need" if is_advised else "the pages need"
-    none = ", or to [] for none" if is_advised else ""
     if pages and wanted > most:
+        kept = "" if where else f", of which {LEAST_LEFT} stay for the system"
         problems.add(
             "REBOOT-HUGE-PAGES",
             path,
-            f"{pages_of} {wanted:.10g} GiB{where}; {_machine(tuning)} has {memory:.10g} GiB{where}"
-            + ("." if where else f", of which {LEAST_LEFT} stay for the system."),
-            f"Set huge_pages to pages of at most {max(most, 0):.10g} GiB in all{where}{none}.",
+            pages=f"the huge pages that {tuning.profile} advises" if is_advised else "the pages",
+            wanted=f"{wanted:.10g} GiB{where}",
+            machine=_machine(tuning),
+            memory=f"{memory:.10g} GiB{where}{kept}",
+            most=f"{max(most, 0):.10g} GiB in all{where}",
+            also=", or to [] for none" if is_advised else "",
         )
 
 

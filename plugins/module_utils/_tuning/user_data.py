@@ -63,7 +63,7 @@ def _sources(ignition: t.Any) -> t.Iterator[dict[str, t.Any]]:
     """Yield the entries of `merge`, or of `append` in the older version, that have a source."""
     config = ((ignition if isinstance(ignition, dict) else {}).get("ignition") or {}).get("config") or {}
     for entries in (config.get("merge"), config.get("append")):
-        yield from (one for one in entries or [] if isinstance(one, dict) and one.get("source"))
+        yield from (entry for entry in entries or [] if isinstance(entry, dict) and entry.get("source"))
 
 
 def names_of(machine_set: KubeObject) -> str:

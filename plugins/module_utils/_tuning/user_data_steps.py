@@ -35,7 +35,7 @@ def ensure(api: Api, pool: str) -> str:
 def _written(api: Api, pool: str, sets: t.Sequence[KubeObject]) -> str:
     own = user_data.secret_name(pool)
     live = api.get(SECRET, own, user_data.NAMESPACE)
-    names = {user_data.names_of(one) for one in sets} - {own, ""}
+    names = {user_data.names_of(machine_set) for machine_set in sets} - {own, ""}
     original = min(names, default=_original(live))
     source = api.get(SECRET, original, user_data.NAMESPACE) if original else None
     wanted = user_data.build(pool, source) if source else None
@@ -78,6 +78,6 @@ def _sets(api: Api, pool: str) -> list[KubeObject]:
 
 
 def _point(api: Api, sets: t.Iterable[KubeObject], secret: str) -> None:
-    for one in sets:
-        if user_data.names_of(one) != secret:
-            api.merge_patch(SET, name(one), user_data.NAMESPACE, user_data.patch(one, secret))
+    for machine_set in sets:
+        if user_data.names_of(machine_set) != secret:
+            api.merge_patch(SET, name(machine_set), user_data.NAMESPACE, user_data.patch(machine_set, secret))

@@ -65,9 +65,11 @@ def chosen(pools: t.Sequence[dict[str, t.Any]], only: t.Sequence[str]) -> list[d
     known = list(dict.fromkeys(str(pool["name"]) for pool in pools))
     if known and (unknown := [near(name, known) for name in only if name not in known]):
         raise InputError(
-            "POOL-VALUE",
-            f"gpu_pools has no pool {', '.join(unknown)} with GPUs of NVIDIA. It has {', '.join(known)}.",
-            f"Set gpu_upgrade_pools (module option only) to some of {', '.join(known)}.",
+            "POOL-UNKNOWN",
+            path="gpu_pools",
+            pool=f"{', '.join(unknown)} with GPUs of NVIDIA",
+            known=", ".join(known),
+            option="gpu_upgrade_pools (module option only)",
         )
     if not pools:
         return [{"name": name, "node_selector": pool_label(name)} for name in only]

@@ -26,7 +26,7 @@ class Hours(t.NamedTuple):
     idle: float = 0.0
 
     def plus(self, other: Hours) -> Hours:
-        return Hours(*(one + more for one, more in zip(self, other, strict=True)))
+        return Hours(*(value + more for value, more in zip(self, other, strict=True)))
 
     def as_result(self) -> Data:
         """Return the hours, and the shares of use and idleness in percent."""
@@ -51,9 +51,9 @@ def cells(there: t.Iterable[Series], busy: t.Iterable[Series], idle: t.Iterable[
     """Return the answers to the three queries about hours as cells."""
     found: dict[tuple[Pod, str, float], Hours] = {}
     for place, series in enumerate((there, busy, idle)):
-        for one in series:
-            for day, hours in one.values:
-                key = (_pod(one.labels), _device(one.labels), day)
+        for line in series:
+            for day, hours in line.values:
+                key = (_pod(line.labels), _device(line.labels), day)
                 added = Hours(*(hours if place == other else 0.0 for other in range(3)))
                 found[key] = found.get(key, Hours()).plus(added)
     return [Cell(*key, hours) for key, hours in found.items()]
@@ -74,7 +74,7 @@ def _device(labels: t.Mapping[str, str]) -> str:
 
 def holders(found: t.Iterable[Cell]) -> set[Pod]:
     """Return the pods that held a GPU."""
-    return {one.pod for one in found if one.pod[1]}
+    return {cell.pod for cell in found if cell.pod[1]}
 
 
 def owners(
@@ -88,31 +88,33 @@ def owners(
     found: dict[Pod, Owner] = {}
     for (space, pod), (kind, name) in _table(pods, "pod").items():
         higher = above.get(kind, {}).get((space, name), ("", ""))
-        found[space, pod] = next(one for one in (higher, (kind, name), ("Pod", pod)) if one[1] not in _NONE)
+        found[space, pod] = next(
+            pair for pair in (higher, (kind, name), ("Pod", pod)) if pair[1] not in _NONE
+        )
     return found
 
 
 def _table(series: t.Iterable[Series], label: str) -> dict[tuple[str, str], Owner]:
     return {
-        (one.labels.get("namespace", ""), one.labels.get(label, "")): (
-            one.labels.get("owner_kind", ""),
-            one.labels.get("owner_name", ""),
+        (line.labels.get("namespace", ""), line.labels.get(label, "")): (
+            line.labels.get("owner_kind", ""),
+            line.labels.get("owner_name", ""),
         )
-        for one in series
+        for line in series
     }
 
 
 def report(found: t.Sequence[Cell], owned: t.Mapping[Pod, Owner], covered: float, days: int) -> Data:
     """Return the report. covered: hours of which the cluster has metrics. Lists begin with the most hours."""
-    held = [one for one in found if one.pod[1]]
+    held = [cell for cell in found if cell.pod[1]]
     return {
         "total": {**_total(found), "days": days, "hours_with_metrics": round(covered, 2)},
-        "devices": _grouped(found, lambda one: {"device": one.device}),
-        "namespaces": _grouped(held, lambda one: {"namespace": one.pod[0]}),
-        "owners": _grouped(held, lambda one: {"namespace": one.pod[0], **_owner(owned, one.pod)}),
+        "devices": _grouped(found, lambda cell: {"device": cell.device}),
+        "namespaces": _grouped(held, lambda cell: {"namespace": cell.pod[0]}),
+        "owners": _grouped(held, lambda cell: {"namespace": cell.pod[0], **_owner(owned, cell.pod)}),
         "by_day": [
-            {"until": _moment(day), **_total([one for one in found if one.day == day])}
-            for day in sorted({one.day for one in found})
+            {"until": _moment(day), **_total([cell for cell in found if cell.day == day])}
+            for day in sorted({cell.day for cell in found})
         ],
     }
 
@@ -125,9 +127,9 @@ def _owner(owned: t.Mapping[Pod, Owner], pod: Pod) -> Data:
 def _total(found: t.Iterable[Cell]) -> Data:
     """Return the hours of all GPUs, of those that pods held, and of those that no pod held."""
     everywhere, held = Hours(), Hours()
-    for one in found:
-        everywhere = everywhere.plus(one.hours)
-        held = held.plus(one.hours) if one.pod[1] else held
+    for cell in found:
+        everywhere = everywhere.plus(cell.hours)
+        held = held.plus(cell.hours) if cell.pod[1] else held
     free = everywhere.there - held.there
     return {
         "gpu_hours": round(everywhere.there, 2),
@@ -143,10 +145,10 @@ def _total(found: t.Iterable[Cell]) -> Data:
 
 def _grouped(found: t.Iterable[Cell], key: t.Callable[[Cell], Data]) -> list[Data]:
     sums: dict[tuple[tuple[str, str], ...], tuple[Hours, set[Pod]]] = {}
-    for one in found:
-        object_name = tuple(key(one).items())
+    for cell in found:
+        object_name = tuple(key(cell).items())
         hours, pods = sums.get(object_name, (Hours(), set()))
-        sums[object_name] = (hours.plus(one.hours), pods | ({one.pod} if one.pod[1] else set()))
+        sums[object_name] = (hours.plus(cell.hours), pods | ({cell.pod} if cell.pod[1] else set()))
     rows = [
         {**dict(object_name), "pods": len(pods), **hours.as_result()}
         for object_name, (hours, pods) in sums.items()
@@ -172,10 +174,10 @@ def table(found: t.Mapping[str, t.Any]) -> list[str]:
     rows = [("NAMESPACE", "OWNER", "PODS", "GPU HOURS", "USE", "IDLE", "IDLE HOURS")]
     rows += [
         (
-            *(one["namespace"], f"{one['kind']}/{one['name']}", str(one["pods"]), f"{one['hours']:.1f}"),
-            *(f"{one['use']} %", f"{one['idle']} %", f"{one['idle_hours']:.1f}"),
+            *(line["namespace"], f"{line['kind']}/{line['name']}", str(line["pods"]), f"{line['hours']:.1f}"),
+            *(f"{line['use']} %", f"{line['idle']} %", f"{line['idle_hours']:.1f}"),
         )
-        for one in found["owners"]
+        for line in found["owners"]
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows if rows[1:] else ():

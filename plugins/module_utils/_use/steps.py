@@ -25,13 +25,13 @@ def look(api: Api, params: GpuUseParams, now: t.Callable[[], float] = time.time)
 
     def hours(expression: str) -> list[Series]:
         parts = (querier.over(expression, *part, queries.DAY) for part in _parts(first, last))
-        return [one for part in parts for one in part]
+        return [series for part in parts for series in part]
 
     there = hours(queries.THERE)
     if not there:
         raise AcceleratorError("MON-NO-DATA", host=querier.host, days=days)
     found = report.cells(there, hours(queries.BUSY), hours(queries.idle(params["idle"])))
-    covered = sum(value for one in hours(queries.COVERED) for _day, value in one.values)
+    covered = sum(value for hour in hours(queries.COVERED) for _day, value in hour.values)
     if covered < days * 24 - 1:
         api.warn(
             f"Prometheus has metrics of GPUs for {covered:.0f} of the {days * 24} hours. The report lacks "
@@ -55,10 +55,10 @@ def _owners(
 ) -> dict[report.Pod, report.Owner]:
     answers: dict[str, list[Series]] = {}
     kinds = (queries.PODS, queries.REPLICA_SETS, queries.JOBS)
-    for one in kinds:
-        answers[one.metric] = [
+    for query in kinds:
+        answers[query.metric] = [
             series
             for part in queries.in_parts(namespaces)
-            for series in querier.instant(one.query(part, days), last)
+            for series in querier.instant(query.query(part, days), last)
         ]
-    return report.owners(*(answers[one.metric] for one in kinds))
+    return report.owners(*(answers[query.metric] for query in kinds))

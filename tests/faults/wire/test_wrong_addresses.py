@@ -39,7 +39,7 @@ def failure(params: dict[str, t.Any], seconds: float = 20.0) -> AcceleratorError
 def test_the_page_of_a_web_site_is_no_answer_about_a_kind(status: int) -> None:
     with Served(act=page(status)) as served:
         found = failure({"host": served.url})
-    assert found.code == "API-ERROR"
+    assert found.code == "API-NOT-KUBERNETES"
     assert found.message.startswith(f"{served.url} answered with HTTP {status} and text/html instead of JSON")
     assert "oc whoami --show-server" in found.remedy
 

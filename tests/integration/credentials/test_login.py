@@ -143,7 +143,7 @@ def test_who_may_nothing_is_told_so_and_leaves_no_token(oauth: OAuth, playbook: 
 
 def test_an_api_server_without_a_login(oauth: OAuth, playbook: Playbook) -> None:
     run = playbook.tasks(manifests(MAP), defaults={**oauth.options(), "host": oauth.sandbox.url})
-    assert run.failure["code"] == "CRED-LOGIN"
+    assert run.failure["code"] == "CRED-NO-PASSWORD"
     assert "cannot log in with a password" in run.failure["message"]
 
 
@@ -175,4 +175,4 @@ def test_an_authority_that_did_not_sign_the_endpoint(oauth: OAuth) -> None:
     api = module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
     with pytest.raises(CredentialsError, match="cannot be trusted") as caught:
         api.list(known("Node"))
-    assert caught.value.code == "CRED-LOGIN"
+    assert caught.value.code == "API-TLS-INGRESS"

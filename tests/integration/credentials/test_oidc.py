@@ -126,7 +126,7 @@ def kubeconfig(issuer: Issuer, id_token: str, **provider: str) -> dict[str, t.An
 
 def connected(fields: dict[str, t.Any] | str, **more: t.Any) -> str:
     connection = credentials.connect({"kubeconfig": fields, **more}, {})
-    assert connection.ends is None
+    assert connection.expiry is None
     return dict(connection.headers())["authorization"]
 
 

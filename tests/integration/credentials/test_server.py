@@ -121,7 +121,7 @@ def test_acting_as_somebody_who_may_not_names_him(cluster: Cluster) -> None:
 def test_not_being_allowed_to_act_as_somebody_says_so(cluster: Cluster) -> None:
     with pytest.raises(ApiError, match=r'User "restricted" cannot impersonate') as caught:
         nodes({"kubeconfig": str(cluster.needs_sandbox().restricted), "impersonate_user": "jim"})
-    assert caught.value.code == "API-FORBIDDEN"
+    assert caught.value.code == "API-IMPERSONATE"
     assert caught.value.message.startswith("The identity may not act as the one that impersonate_user")
     assert "verb impersonate" in caught.value.remedy
 

@@ -78,7 +78,7 @@ def test_limits_that_argo_cd_keeps_are_not_written(
     assert len(audit.of(planned)) == (2 if audit.log else 0)
 
     refused = playbook.module("gpu_machineset", pool=pool())
-    assert refused["code"] == "MACH-AUTOSCALER-FOREIGN"
+    assert refused["code"] == "MACH-AUTOSCALER-LIMITS"
     assert "Argo CD" in refused["msg"]
     assert "{type: it-burst, min: 0, max: 4}" in refused["remedy"]
     assert audit.writes(refused) == []

@@ -64,7 +64,7 @@ def test_made_and_removed(cluster: Cluster, playbook: Playbook, audit: Audit, cl
 
 def test_wrong_options_send_no_request(playbook: Playbook, audit: Audit) -> None:
     task = playbook.module("gpu_machineset", pool=POOL | {"health": {"max_unhealthy": "most"}})
-    assert (task["code"], task["layer"]) == ("POOL-VALUE", "input")
+    assert (task["code"], task["layer"]) == ("POOL-TYPE", "input")
     assert "max_unhealthy" in task["msg"]
     assert audit.of(task) == []
 

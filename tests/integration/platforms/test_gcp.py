@@ -95,11 +95,11 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
     [
         (
             {"candidates": [{**A100, "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}}], "gcp": {}},
-            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+            ("POOL-CONFLICT", "candidates[0].gcp.gpus"),
         ),
         (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
-            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+            ("POOL-CONFLICT", "provider_spec_patch.onHostMaintenance"),
         ),
         (
             {"provider_spec_patch": {"restartPolice": "Never"}},

@@ -249,7 +249,7 @@ def test_a_topology_places_the_pods_of_a_job_and_goes_with_the_queues(
 
     assert until(assignment, "the pods have a place")["levels"] == levels[1:]
     changed = playbook.module("gpu_queue", **options, topology=levels[:1])
-    assert (changed["code"], audit.writes(changed)) == ("QUEUE-TOPOLOGY", [])
+    assert (changed["code"], audit.writes(changed)) == ("QUEUE-TOPOLOGY-FIXED", [])
     gone = playbook.module("gpu_queue", pools=options["pools"], state="absent", on_busy="drain")
     assert not gone.failed, gone.result
     assert {kind: names for kind, names in queue_objects(cluster).items() if kind in NOTHING} == NOTHING

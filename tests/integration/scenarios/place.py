@@ -18,7 +18,7 @@ from openshift_sandbox.client import Client
 
 Data = dict[str, t.Any]
 # What a remedy says in backticks, or what it says to set.
-_SETTING: t.Final = re.compile(r"Set (\w+): (\S+) \(module option \w+\)")
+_SETTING: t.Final = re.compile(r"[Ss]et (\w+): (\S+) \(module option \w+\)")
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
     assert run(ensure)["code"] == "INPUT-X"
 
 
-@pytest.mark.parametrize("code", ["CRED-NONE", "CRED-MIXED", "CRED-UNAUTHORIZED"])
+@pytest.mark.parametrize("code", ["CRED-NOBODY", "CRED-NONE", "CRED-MIXED", "CRED-UNAUTHORIZED"])
 def test_a_job_of_awx_is_told_its_credential_and_a_shell_its_command(server: FakeServer, code: str) -> None:
     def ensure(_api: Api, _params: t.Any) -> t.Any:
         raise CredentialsError(code, "none", "export KUBECONFIG")

@@ -66,7 +66,7 @@ def failure(answers: list[t.Any], **connection: t.Any) -> AcceleratorError:
 def test_a_context_without_user_is_the_reason_and_not_a_missing_permission(code: int, text: str) -> None:
     answers = [status(code, "", text) for _time in range(2)]
     found = failure(answers, nobody="the context lab names no user")
-    assert found.code == "CRED-NONE"
+    assert found.code == "CRED-NOBODY"
     assert "the context lab names no user" in found.message
     assert "oc login" in found.remedy
 
@@ -87,14 +87,14 @@ END: t.Final = datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 def test_an_expired_certificate_is_the_reason_of_a_401() -> None:
     answers = [status(401, "Unauthorized", "Unauthorized") for _time in range(2)]
-    found = failure(answers, ends=("The client certificate", END))
+    found = failure(answers, expiry=("The client certificate", END))
     assert found.code == "CRED-UNAUTHORIZED"
     assert "The client certificate expired at 2020-01-02 03:04:05 UTC" in found.message
 
 
 def test_an_expired_certificate_is_the_reason_of_a_refused_handshake() -> None:
     alert = urllib3.exceptions.SSLError("[SSL: SSLV3_ALERT_CERTIFICATE_EXPIRED] alert certificate expired")
-    assert "expired at 2020" in failure([alert], ends=("The client certificate", END)).message
+    assert "expired at 2020" in failure([alert], expiry=("The client certificate", END)).message
 
 
 def test_no_thread_sets_protocols_that_another_connection_reads() -> None:

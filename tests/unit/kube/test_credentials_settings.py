@@ -143,7 +143,7 @@ def test_truths_from_the_environment(text: str, meant: bool) -> None:
 
 def test_a_truth_that_is_none_is_named() -> None:
     error = refused({}, {"K8S_AUTH_VERIFY_SSL": "maybe"})
-    assert (error.code, "K8S_AUTH_VERIFY_SSL is 'maybe'" in error.message) == ("CRED-INVALID", True)
+    assert (error.code, "K8S_AUTH_VERIFY_SSL is 'maybe'" in error.message) == ("CRED-VALUE", True)
 
 
 def test_what_is_no_identity_may_come_from_both() -> None:
@@ -202,10 +202,10 @@ def test_a_token_without_host_does_not_travel_to_the_cluster_of_some_kubeconfig(
 )
 def test_half_an_identity(option: str, lacks: str) -> None:
     error = refused({"host": "https://a", option: VALUES[option]}, {})
-    assert (error.code, f"no {lacks}" in error.message) == ("CRED-INVALID", True)
+    assert (error.code, f"no {lacks}" in error.message) == ("CRED-HALF", True)
 
 
 @pytest.mark.parametrize("host", ["api.example", "api.example:6443", "ftp://a", "//a"])
 def test_a_host_is_a_url(host: str) -> None:
     error = refused({"host": host}, {})
-    assert (error.code, repr(host) in error.message) == ("CRED-INVALID", True)
+    assert (error.code, repr(host) in error.message) == ("CRED-VALUE", True)

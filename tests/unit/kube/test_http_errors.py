@@ -114,8 +114,8 @@ def test_a_missing_permission_is_named_as_the_server_names_it() -> None:
         api_on(server).apply(config_map(x="1"))
     assert caught.value.message.startswith("The identity joe may not create configmaps in namespace x: ")
     assert caught.value.remedy == (
-        "Grant joe the verb create on configmaps in namespace x; check it with: "
-        "oc auth can-i create configmaps -n x --as joe"
+        "Grant joe the verb create on configmaps in namespace x; "
+        "`oc auth can-i create configmaps -n x --as joe` checks it."
     )
 
 

@@ -103,6 +103,6 @@ def test_errors_reach_the_play_as_lookup_errors() -> None:
     module.set_options = lambda **_more: None
     module.get_options = lambda: dict.fromkeys(OPTIONS)
     with pytest.raises(
-        AnsibleLookupError, match=r"POOL-INSTANCE-TYPE: p4d\.24xlarg .* Nearest: p4d\.24xlarge"
+        AnsibleLookupError, match=r"POOL-INSTANCE-TYPE: instance_type: p4d\.24xlarg .* Nearest: p4d\.24xlarge"
     ):
         module.run(["p4d.24xlarg"])

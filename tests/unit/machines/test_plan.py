@@ -134,7 +134,7 @@ def test_disks(source: list[Data], disk: Data, ebs: Data) -> None:
 
 def test_unknown_fields_of_the_reference_are_told_and_not_copied() -> None:
     planned = plan([worker(fancy=1, blockDevices=[{"ebs": {"volumeSize": 120, "turbo": True}}])])
-    assert planned.remarks == [
+    assert planned.warnings == [
         (
             "Unknown fields of the machine set demo-x7k2p-worker-us-east-2a were not copied: "
             "blockDevices[0].ebs.turbo, fancy."
@@ -150,7 +150,7 @@ def test_an_existing_set_keeps_its_image() -> None:
     newer = worker(ami={"id": "ami-newer"})
     again = plan([newer, *live])
     assert again.manifests["demo-x7k2p-t4-us-east-2a"] == plan().manifests["demo-x7k2p-t4-us-east-2a"]
-    assert again.remarks == []
+    assert again.warnings == []
 
 
 def test_an_existing_set_needs_no_reference() -> None:
@@ -159,9 +159,9 @@ def test_an_existing_set_needs_no_reference() -> None:
 
 
 def test_what_only_new_machines_get_is_told() -> None:
-    (remark,) = plan([worker(), *lived(plan())], disk={"size_gib": 500}, market="spot").remarks
+    (remark,) = plan([worker(), *lived(plan())], disk={"size_gib": 500}, market="spot").warnings
     assert "blockDevices, spotMarketOptions changed" in remark
-    assert plan(lived(plan(replicas=0)), replicas=0, disk={"size_gib": 500}).remarks == []
+    assert plan(lived(plan(replicas=0)), replicas=0, disk={"size_gib": 500}).warnings == []
 
 
 def test_zones_that_are_given_up() -> None:
@@ -190,13 +190,13 @@ def test_a_patch_is_merged_last() -> None:
     ],
 )
 def test_what_is_really_got_of_the_fabric_is_said(instance_type: str, words: str) -> None:
-    (remark,) = plan(instance_type=instance_type, aws={"efa": True}).remarks
+    (remark,) = plan(instance_type=instance_type, aws={"efa": True}).warnings
     assert words in remark
 
 
 def test_without_efa_and_with_all_of_it_nothing_is_said() -> None:
-    assert plan(instance_type="p4d.24xlarge").remarks == []
-    assert plan(instance_type="g6.8xlarge", aws={"efa": True}).remarks == []
+    assert plan(instance_type="p4d.24xlarge").warnings == []
+    assert plan(instance_type="g6.8xlarge", aws={"efa": True}).warnings == []
 
 
 def test_the_role_label_can_be_left_out() -> None:

@@ -22,10 +22,10 @@ def code(**more: t.Any) -> str:
     [
         ({"zones": ["us-east-2z"]}, "MACH-NO-REFERENCE"),
         ({"live": []}, "MACH-NO-REFERENCE"),
-        ({"source_machine_set": ["nobody"]}, "MACH-NO-REFERENCE"),
+        ({"source_machine_set": ["nobody"]}, "MACH-SOURCE"),
         (
             {"live": [worker("us-east-2b")], "source_machine_set": ["demo-x7k2p-worker-us-east-2b"]},
-            "MACH-NO-REFERENCE",
+            "MACH-SOURCE",
         ),
         ({"instance_type": "g5g.xlarge"}, "MACH-ARCH"),
         ({"on": cluster("None")}, "MACH-NO-API"),
@@ -57,7 +57,8 @@ def test_a_reference_that_would_do_is_named() -> None:
         plan(source_machine_set=["nobody"])
     assert (
         caught.value.remedy
-        == "Remove source_machine_set, or set it to a machine set of the zone: demo-x7k2p-worker-us-east-2a."
+        == "Set gpu_node_pool_source_machine_set (module option source_machine_set) to a machine set of the "
+        "zone (demo-x7k2p-worker-us-east-2a), or remove it, or correct zones."
     )
 
 

@@ -119,7 +119,7 @@ def test_a_mark_that_a_killed_run_left_hides_nothing() -> None:
 
 def test_what_the_set_says() -> None:
     found = judge()(snapshot([], [], errorReason="InvalidConfiguration", errorMessage="bad subnet"))
-    assert (found.verdict, found.code) == ("failed", "MACH-CONFIG")
+    assert (found.verdict, found.code) == ("failed", "MACH-SET-ERROR")
     assert "bad subnet" in found.message
 
 
@@ -253,7 +253,7 @@ def test_a_machine_set_that_is_being_deleted_is_not_ready_and_its_finalizer_is_n
 def test_a_finalizer_that_keeps_an_empty_set_is_no_disruption_budget() -> None:
     live = going()
     verdict = machine_pool.Absent(frozenset())({"machine_sets": [live], "machines": [], "nodes": []})
-    assert (verdict.verdict, verdict.code) == ("pending", "MACH-DELETE-TIMEOUT")
+    assert (verdict.verdict, verdict.code) == ("pending", "MACH-SET-HELD")
     assert "held by example.com/hold" in verdict.message
     assert "pdb" not in verdict.remedy
     assert live["metadata"]["name"] in verdict.remedy

@@ -87,7 +87,7 @@ def test_a_set_that_does_not_fit_is_passed_over_and_named(one: Data, why: str) -
     name = one["metadata"]["name"]
     found = find(one, of_arch("b-worker", "amd64"))
     assert found.machine_set["metadata"]["name"] == "b-worker"
-    assert f"Not taken: {name} {why}." in found.remark
+    assert f"Not taken: {name} {why}." in found.warning
 
 
 def test_without_another_one_the_reason_is_in_the_error() -> None:
@@ -101,13 +101,13 @@ def test_a_set_of_another_architecture_is_better_than_none() -> None:
     assert find(of_arch("a-arm", "arm64")).machine_set["metadata"]["name"] == "a-arm"
 
 
-def test_usual_sets_need_no_remark() -> None:
-    assert find(worker(ZONE), *lived(plan())).remark == ""
+def test_usual_sets_need_no_warning() -> None:
+    assert find(worker(ZONE), *lived(plan())).warning == ""
 
 
 def test_a_named_set_is_taken_as_it_is() -> None:
     found = find(infra(), worker(ZONE), named=["a-infra"])
-    assert (found.machine_set["metadata"]["name"], found.remark) == ("a-infra", "")
+    assert (found.machine_set["metadata"]["name"], found.warning) == ("a-infra", "")
 
 
 def test_a_named_set_of_another_zone_of_the_pool_says_nothing_about_this_one() -> None:

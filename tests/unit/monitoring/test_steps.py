@@ -143,7 +143,7 @@ def test_labels_that_the_metrics_override_are_a_warning() -> None:
         (
             [namespace(labels={MONITORED: "true"}), policy()],
             {"prometheus": "user_workload"},
-            "MON-PROMETHEUS",
+            "MON-PASSED-OVER",
         ),
         ([namespace(), policy()], {"prometheus": "user_workload"}, "MON-USER-WORKLOAD"),
         ([namespace(), policy(), settings("# " + ON)], {"prometheus": "user_workload"}, "MON-USER-WORKLOAD"),

@@ -92,7 +92,7 @@ def test_a_pod_that_comes_back_is_sent_away_once_and_then_told_of() -> None:
     assert judge({"n1": [tolerant("agent-1")]}).reason == "Due"
     seen = {"n1": [tolerant("agent-2")]}
     assert (judge(seen).reason, judge.due(judge.left(seen))) == ("Drained", [])
-    (remark,) = judge.remarks(seen)
+    (remark,) = judge.warnings(seen)
     assert (
         "team/agent-2 of ReplicaSet o came to n1 although that is cordoned: it tolerates {operator: Exists}"
         in remark
@@ -120,7 +120,7 @@ def test_one_with_gpus_keeps_the_node_in_use(rules: Rules) -> None:
     judge({"n1": [pod("app")]})
     seen = {"n1": [tolerant("job", gpus=1)]}
     verdict = judge(seen)
-    assert (verdict.verdict, verdict.code, judge.due(judge.left(seen)), judge.remarks(seen)) == (
+    assert (verdict.verdict, verdict.code, judge.due(judge.left(seen)), judge.warnings(seen)) == (
         "pending",
         "NODE-RETURNS",
         [],

@@ -55,7 +55,7 @@ READY = [catalog("redhat-operators", "READY"), catalog("certified-operators", "R
             "mirror",
             READY,
             "OLM-CATALOG",
-            "There is no CatalogSource mirror; there are: certified-operators, redhat-operators",
+            "there is no CatalogSource mirror; there are: certified-operators, redhat-operators",
         ),
         (
             "x",
@@ -83,24 +83,24 @@ def test_why_there_is_no_such_package(
         (
             "redhat-operators",
             [package(catalog="cs-index")],
-            "Set node_feature_discovery_source: cs-index (module option source), which has package nfd.",
+            "node_feature_discovery_source: cs-index (module option source), which has package nfd",
         ),
         (
             "cs-other",
             [package(catalog="cs-index")],
-            "Set node_feature_discovery_source: cs-index (module option source), which has package nfd.",
+            "node_feature_discovery_source: cs-index (module option source), which has package nfd",
         ),
         (
             "redhat-operators",
             [package(catalog="cs-index"), package(catalog="cs-old")],
-            "Set node_feature_discovery_source (module option source) to one of cs-index, cs-old, "
-            "which have package nfd.",
+            "node_feature_discovery_source (module option source) to one of cs-index, cs-old, "
+            "which have package nfd",
         ),
         (
             "redhat-operators",
             [],
-            "Mirror package nfd into a catalogue cs-index or cs-other, and set "
-            "node_feature_discovery_source (module option source) to it.",
+            "node_feature_discovery_source (module option source) to a catalogue into which you mirror "
+            "package nfd (cs-index or cs-other)",
         ),
     ],
 )
@@ -108,12 +108,12 @@ def test_the_variable_and_the_mirror_that_has_the_package_are_named(
     source: str, offered: list[Object], remedy: str
 ) -> None:
     there = [catalog("cs-index", "READY"), catalog("cs-other", "READY")]
-    assert catalogue.missing("nfd", source, offered, there).remedy == remedy
+    assert f"et {remedy}." in catalogue.missing("nfd", source, offered, there).remedy
 
 
 def test_a_package_of_no_role_has_only_the_option() -> None:
     error = catalogue.missing("x", "gone", [package("x", "mirror")], [catalog("mirror", "READY")])
-    assert error.remedy == "Set source: mirror, which has package x."
+    assert error.remedy.endswith(", or set source: mirror, which has package x.")
 
 
 def test_the_named_catalogue_decides() -> None:
@@ -132,7 +132,7 @@ def test_a_catalogue_that_went_away() -> None:
 
 def test_the_default_channel_and_an_unknown_one() -> None:
     assert catalogue.channel(package(), "")["name"] == "stable"
-    with pytest.raises(AcceleratorError, match=r"no channel v9; it has: stable \(nfd.v4.22.0-20\)"):
+    with pytest.raises(AcceleratorError, match=r"no channel v9; it has: stable \(nfd\S+-20, the default\)"):
         catalogue.channel(package(), "v9")
 
 
@@ -252,7 +252,7 @@ def test_a_package_of_two_catalogues_is_not_guessed() -> None:
 def test_a_default_catalogue_that_is_switched_off(spec: Object, words: str) -> None:
     error = catalogue.missing("gpu-operator-certified", "certified-operators", [], READY[:1], {"spec": spec})
     assert error.code == "OLM-CATALOG"
-    assert (words in error.message) if words else ("There is no CatalogSource" in error.message)
+    assert (words in error.message) if words else ("there is no CatalogSource" in error.message)
 
 
 def test_what_is_deprecated_is_told_with_the_default_channel() -> None:

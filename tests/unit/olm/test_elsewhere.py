@@ -33,13 +33,13 @@ def test_a_cluster_operator_is_reported() -> None:
         "version": "4.22.5",
         "subscription": None,
     } == elsewhere.summarize("node-tuning", name, live)
-    assert "version 4.22.5" in elsewhere.remark("node-tuning", name, live)
+    assert "version 4.22.5" in elsewhere.warning("node-tuning", name, live)
 
 
 @pytest.mark.parametrize(
     ("live", "words"),
     [
-        (None, "no ClusterOperator node-tuning"),
+        (None, "ClusterOperator node-tuning does not exist"),
         (operator(Available="False", Degraded="False"), "Available=False (R): said"),
         (operator(Available="True", Degraded="True"), "Degraded=True (R): said"),
         (operator(), "no condition Available yet"),

@@ -73,7 +73,7 @@ def test_the_remedy_of_a_failed_resolution_names_the_variable_of_the_role() -> N
         ),
         (seen(at("", V2), [WAITING]), ASK, "ready", ""),
         (seen(at("", V2), [WAITING]), replace(ASK, approve="never"), "ready", ""),
-        (seen(at("", V2), [plan("Installing", V2, approved=True)]), ASK, "pending", "OLM-PLAN-PENDING"),
+        (seen(at("", V2), [plan("Installing", V2, approved=True)]), ASK, "pending", "OLM-PENDING"),
         (seen(at("", V2), [plan("Failed", V2, approved=True)]), ASK, "failed", "OLM-PLAN-FAILED"),
         (
             seen(

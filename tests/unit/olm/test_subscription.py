@@ -23,11 +23,11 @@ def test_deprecations_are_told_in_olms_words() -> None:
             condition("BundleDeprecated", "", "old"),
         ],
     )
-    assert olm_subscription.remarks(live) == [
+    assert olm_subscription.warnings(live) == [
         "Channel stable is deprecated: use channel v2",
         f"CSV {V2} is deprecated: old",
     ]
-    assert olm_subscription.remarks(subscription()) == []
+    assert olm_subscription.warnings(subscription()) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_channel_without_a_way_from_what_is_installed_is_refused(
     if not refused:
         olm_subscription.refuse_unreachable(ask, live, offer)
         return
-    with pytest.raises(AcceleratorError, match=f"no way from {V1} to {V2}") as caught:
+    with pytest.raises(AcceleratorError, match=f"does not lead to {V2}: it does not hold {V1}") as caught:
         olm_subscription.refuse_unreachable(ask, live, offer)
     assert caught.value.code == "OLM-NO-PATH"
     assert "node_feature_discovery_channel (module option channel) to stable, which has both" in (
@@ -128,8 +128,11 @@ def test_summary_tells_of_an_upgrade() -> None:
 @pytest.mark.parametrize(
     ("subscriptions", "words"),
     [
-        ([subscription(), subscription("again")], "has 2 Subscriptions to nfd"),
-        ([subscription(namespace="elsewhere")], "already subscribed to in namespace elsewhere"),
+        (
+            [subscription(), subscription("again")],
+            "has Subscription nfd in namespace openshift-nfd, Subscription again in",
+        ),
+        ([subscription(namespace="elsewhere")], "has Subscription nfd in namespace elsewhere already"),
     ],
 )
 def test_one_subscription_a_package(subscriptions: list[Object], words: str) -> None:

@@ -63,7 +63,7 @@ BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest u
 def test_what_keeps_a_bundle_from_being_unpacked(
     jobs: list[Object], pods: list[Object], said: list[str]
 ) -> None:
-    assert [one.said for one in unpack.stuck_jobs(jobs, pods)] == said
+    assert [stuck.why for stuck in unpack.stuck_jobs(jobs, pods)] == said
 
 
 class Lists:
@@ -85,7 +85,7 @@ class Lists:
         (
             Lists(Job=[job("9c4e", LATE)], Pod=[]),
             f"unpacking failed. Bundle image {IMAGE}: DeadlineExceeded",
-            "oc -n market delete job 9c4e",
+            "run `oc delete job 9c4e -n market` and run again.",
         ),
         (Lists(Job=[], Pod=[]), "unpacking failed.", "see"),
         (Lists(Job=AcceleratorError("API-FORBIDDEN", "jobs is forbidden")), "unpacking failed.", "see"),
@@ -127,9 +127,7 @@ def test_unpacking_that_fails_is_believed_when_it_lasts(
         assert (judged.verdict, judged.code) == (verdict, "OLM-UNPACK")
 
 
-@pytest.mark.parametrize(
-    ("phase", "code"), [("Installing", "OLM-PLAN-PENDING"), ("Complete", "OLM-CSV-PENDING")]
-)
+@pytest.mark.parametrize(("phase", "code"), [("Installing", "OLM-PENDING"), ("Complete", "OLM-PENDING")])
 def test_conditions_of_unpacking_that_olm_never_takes_back(phase: str, code: str) -> None:
     live = subscription(FAILED, BUSY, currentCSV="nfd.v1", installPlanRef={"name": "p"})
     plan = {

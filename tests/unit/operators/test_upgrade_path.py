@@ -151,19 +151,22 @@ def test_a_stop_is_a_channel_that_the_way_reaches() -> None:
 
 def test_an_unknown_channel_is_refused_with_those_that_exist() -> None:
     error = refused(FIRST, "stable", wish(channel="v99"))
-    assert (error.code, "operators[0].channel is v99" in error.message) == ("OLM-NO-CHANNEL", True)
+    assert (error.code, "channel v99 (operators[0].channel)" in error.message) == ("OLM-NO-CHANNEL", True)
     assert f"v26.3 ({MIDDLE})" in error.message
     gone = refused(FIRST, "v25.3", wish())
-    assert (gone.code, "has channel v25.3" in gone.message) == ("OLM-NO-CHANNEL", True)
+    assert (gone.code, "channel v25.3 (that of its Subscription)" in gone.message) == ("OLM-NO-CHANNEL", True)
 
 
 def test_an_unknown_release_is_refused_with_those_that_exist() -> None:
     error = refused(FIRST, "stable", wish(to="27.1.0"))
-    assert (error.code, "operators[0].to is 27.1.0" in error.message) == ("OLM-NO-CSV", True)
+    assert (error.code, f"operators[0].to: package {order.GPU} has no CSV 27.1.0" in error.message) == (
+        "OLM-NO-CSV",
+        True,
+    )
     assert f"{FIRST}, {csv_name('26.3.0')}, {MIDDLE}, {LAST}." in error.message
     elsewhere = refused(FIRST, "stable", wish("v26.3", "26.7.0"))
     assert elsewhere.message.endswith(
-        f"Channel v26.3 has no such release; it has: {csv_name('26.3.0')}, {MIDDLE}."
+        f"channel v26.3 has no CSV 26.7.0; it has: {csv_name('26.3.0')}, {MIDDLE}."
     )
 
 

@@ -168,10 +168,10 @@ def test_images() -> None:
         ({"market": {"type": "capacity_block", "reservation": "cr-1"}}, ("POOL-MARKET", "market.type")),
         ({"market": "capacity_block"}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "on_demand", "reservation": "a100"}}, ("POOL-MARKET", "market.reservation")),
-        ({"market": {"type": "spot", "reservation": GROUP}}, ("POOL-MARKET", "market.reservation")),
+        ({"market": {"type": "spot", "reservation": GROUP}}, ("POOL-CONFLICT", "market.reservation")),
         (
             {"market": "spot", "provider_spec_patch": {"capacityReservationGroupID": GROUP}},
-            ("POOL-MARKET", "provider_spec_patch.capacityReservationGroupID"),
+            ("POOL-CONFLICT", "provider_spec_patch.capacityReservationGroupID"),
         ),
         ({"disk": {"type": "UltraSSD_LRS"}}, ("POOL-DISK", "disk.type")),
         ({"disk": {"iops": 5000}}, ("POOL-DISK", "disk.iops")),

@@ -38,7 +38,7 @@ PLACES: t.Final = {
 def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
     plan = planned(name)
     assert list(plan.manifests) == [f"demo-x7k2p-gpu{PLACES[name]}"]
-    assert plan.remarks == []
+    assert plan.warnings == []
     _found, workers = cluster(name)
     platform = platforms.PLATFORMS[_found.platform]
     assert [platforms.unknown_fields(platform, machine_set.provider_of(worker)) for worker in workers] == [
@@ -51,7 +51,7 @@ def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
 def test_planning_again_changes_nothing(name: str) -> None:
     live = lived(planned(name))
     again = planned(name, live)
-    assert (again.manifests, again.surplus, again.remarks) == (planned(name).manifests, [], [])
+    assert (again.manifests, again.surplus, again.warnings) == (planned(name).manifests, [], [])
 
 
 @pytest.mark.parametrize("name", CANDIDATES)
@@ -173,7 +173,7 @@ def test_a_boot_image_that_somebody_else_changed_stays(name: str, field: str) ->
     live = lived(planned(name))
     live[0]["spec"]["template"]["spec"]["providerSpec"]["value"][field] = "newer"
     again = planned(name, live)
-    assert (value(again)[field], again.remarks) == ("newer", [])
+    assert (value(again)[field], again.warnings) == ("newer", [])
 
 
 def test_vsphere_without_failure_domains_has_no_zones() -> None:

@@ -25,7 +25,7 @@ def problem(name: str, **changes: t.Any) -> tuple[str, str]:
 def test_an_image_that_one_word_cannot_name_is_refused() -> None:
     with pytest.raises(AcceleratorError, match="image: rhcos") as caught:
         planned("baremetal", image="rhcos.raw")
-    assert (caught.value.code, caught.value.layer) == ("POOL-PLATFORM", "input")
+    assert (caught.value.code, caught.value.layer) == ("POOL-CONFLICT", "input")
     assert "baremetal.image" in caught.value.remedy
 
 
@@ -89,7 +89,7 @@ def test_an_image_that_one_word_cannot_name_is_refused() -> None:
                     {**CANDIDATES["vsphere"], "instance_type": "one", "gpus": 1},
                 ],
             },
-            ("POOL-CONFLICT", "mixed"),
+            ("POOL-MIXED", "mixed"),
         ),
         ("openstack", {"openstack": {"server_grp": "a"}}, ("POOL-UNKNOWN-KEY", "openstack.server_grp")),
         (
@@ -110,7 +110,7 @@ def test_an_image_that_one_word_cannot_name_is_refused() -> None:
         (
             "nutanix",
             {"candidates": [{"instance_type": "two", **GPUS, "nutanix": {"gpus": [{"name": "a"}, {}]}}]},
-            ("POOL-CONFLICT", "candidates[0].nutanix.gpus[1]"),
+            ("POOL-EITHER", "candidates[0].nutanix.gpus[1]"),
         ),
         ("nutanix", {"nutanix": {"cores_per_socket": 2}}, ("POOL-REQUIRED", "candidates[0].nutanix.cpus")),
         (

@@ -173,20 +173,23 @@ def test_shielded_and_another_image() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"gcp": T4}, ("POOL-GPUS", "gcp.gpus")),
-        ({"instance_type": "n1-standard-8"}, ("POOL-GPUS", "candidates[0].instance_type")),
-        ({"instance_type": "n1-standard-8+nvidia-tesla-t4:3"}, ("POOL-GPUS", "candidates[0].instance_type")),
+        ({"gcp": T4}, ("POOL-CONFLICT", "gcp.gpus")),
+        ({"instance_type": "n1-standard-8"}, ("POOL-NO-GPUS", "candidates[0].instance_type")),
+        (
+            {"instance_type": "n1-standard-8+nvidia-tesla-t4:3"},
+            ("POOL-ATTACHED", "candidates[0].instance_type"),
+        ),
         (
             {"instance_type": "n1-standard-8+nvidia-tesla-t4:1", "gcp": T4},
             ("POOL-CONFLICT", "candidates[0].gcp.gpus"),
         ),
         (
             {"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 3}}},
-            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+            ("POOL-ATTACHED", "candidates[0].gcp.gpus"),
         ),
         (
             {"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}},
-            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+            ("POOL-ATTACHED", "candidates[0].gcp.gpus"),
         ),
         ({"market": {"type": "on_demand", "reservation": "r"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "capacity_block", "reservation": "r"}}, ("POOL-MARKET", "market.type")),
@@ -201,16 +204,16 @@ def test_shielded_and_another_image() -> None:
         ({"disk": {"throughput_mib": 200}}, ("POOL-DISK", "disk.throughput_mib")),
         (
             {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
-            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+            ("POOL-CONFLICT", "provider_spec_patch.onHostMaintenance"),
         ),
-        ({"provider_spec_patch": {"gpus": []}}, ("POOL-PLATFORM", "provider_spec_patch.gpus")),
+        ({"provider_spec_patch": {"gpus": []}}, ("POOL-PROVIDER-VALUE", "provider_spec_patch.gpus")),
         (
             {"provider_spec_patch": {"provisioningModel": "Spot"}},
-            ("POOL-PLATFORM", "provider_spec_patch.provisioningModel"),
+            ("POOL-PROVIDER-VALUE", "provider_spec_patch.provisioningModel"),
         ),
         (
             {"provider_spec_patch": {"confidentialCompute": "Enabled"}},
-            ("POOL-PLATFORM", "provider_spec_patch.confidentialCompute"),
+            ("POOL-CONFLICT", "provider_spec_patch.confidentialCompute"),
         ),
         (
             {"provider_spec_patch": {"onHostMaintenence": "Terminate"}},
@@ -228,7 +231,7 @@ def test_the_same_machine_with_different_devices_is_two_pools() -> None:
     candidates = [
         {"instance_type": f"n1-standard-8+nvidia-tesla-t4:{count}", "zones": zones} for count in (1, 2)
     ]
-    assert problems("gcp", pool(candidates=candidates)) == [("POOL-CONFLICT", "candidates")]
+    assert problems("gcp", pool(candidates=candidates)) == [("POOL-MIXED", "candidates")]
 
 
 def test_allowed_numbers_are_told() -> None:
@@ -236,4 +239,4 @@ def test_allowed_numbers_are_told() -> None:
         pool_builders.plan(
             [pool("n1-standard-8", gcp={"gpus": {"type": "nvidia-tesla-t4", "count": 3}})], cloud="gcp"
         )
-    assert caught.value.remedy == "Allowed: 1, 2, 4."
+    assert caught.value.remedy.endswith("to what is allowed: 1, 2, 4.")

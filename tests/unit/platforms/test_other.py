@@ -40,7 +40,7 @@ class TestAnyOther:
         pool = pool_builders.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
         plan = machine_plan.plan(self.POWER, pool, candidates.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}
-        assert "provider_spec_patch was not checked" in plan.remarks[0]
+        assert "provider_spec_patch was not checked" in plan.warnings[0]
 
     @pytest.mark.parametrize(
         ("changes", "expected"),

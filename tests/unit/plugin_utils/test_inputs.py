@@ -49,6 +49,13 @@ def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: st
         assert raised.value.remedy
 
 
+def test_a_wrong_key_of_a_variable_is_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"driver_files.repo_confg \(did you mean repo_config\?\) is no option"
+    ):
+        check({}, gpu_operator_driver_files={"repo_confg": {}})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -108,8 +115,10 @@ def test_a_misspelt_extra_variable_is_refused_and_one_of_the_inventory_warned_of
     assert raised.value.remedy == f"Write {near}."
     assert name in raised.value.message
     check({}, **{name: "x"})
-    assert _inputs.remarks({name: "x"}, {}) == [f"No playbook and no role reads {name}: did you mean {near}?"]
-    assert _inputs.remarks({name: "x"}, {name: "x"}) == []
+    assert _inputs.warnings({name: "x"}, {}) == [
+        f"No playbook and no role reads {name}: did you mean {near}?"
+    ]
+    assert _inputs.warnings({name: "x"}, {name: "x"}) == []
 
 
 def test_an_extra_variable_of_the_users_own_is_let_through() -> None:

@@ -63,10 +63,10 @@ def test_the_binding_has_the_action(action: str, shown: str) -> None:
 
 
 def test_what_the_server_says_is_a_warning_or_a_refusal() -> None:
-    assert admission.said(201, {}, ["deprecated", TOLD]) == TOLD
-    assert admission.said(403, {"message": TOLD}, []) == TOLD
-    assert admission.said(403, {"message": "no rights"}, [TOLD]) == ""
-    assert admission.said(201, {}, []) == ""
+    assert admission.policy_message(201, {}, ["deprecated", TOLD]) == TOLD
+    assert admission.policy_message(403, {"message": TOLD}, []) == TOLD
+    assert admission.policy_message(403, {"message": "no rights"}, [TOLD]) == ""
+    assert admission.policy_message(201, {}, []) == ""
 
 
 def test_what_the_server_added_is_a_toleration_of_the_taint() -> None:

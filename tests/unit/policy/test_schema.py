@@ -104,9 +104,9 @@ def test_shared_devices_are_spare_under_their_name() -> None:
         ({"partition": "firm"}, "POOL-VALUE", "partition"),
         ({"partition": "soft", "taints": [TAINT]}, "POOL-CONFLICT", "taints"),
         ({"partition": "hard", "taints": [PREFER]}, "POOL-REQUIRED", "taints"),
-        ({"spare": 3}, "POOL-VALUE", "spare"),
+        ({"spare": 3}, "POOL-TOO-MANY", "spare"),
         ({"spare": -1}, "POOL-VALUE", "spare"),
-        ({"priority": [{"name": "gpu-spare", "value": 5}]}, "POOL-VALUE", "priority[0].name"),
+        ({"priority": [{"name": "gpu-spare", "value": 5}]}, "POOL-CLASS", "priority[0].name"),
     ],
 )
 def test_what_cannot_be_is_refused(more: dict[str, t.Any], code: str, path: str) -> None:

@@ -37,7 +37,7 @@ def test_bare_metal_must_say_what_a_host_is_made_of() -> None:
     kind = candidate("hgx", gpus=8, gpu_model="H100")
     kind[0] |= {"zones": [], "baremetal": {"host_selector": {"gpu": "h100"}}}
     assert problems([scaled(candidates=kind)], cloud="baremetal") == [
-        ("POOL-AUTOSCALE-ZERO", "gpu_pools[0].candidates[0].vcpus")
+        ("POOL-SIZE", "gpu_pools[0].candidates[0].vcpus")
     ]
     assert pool_builders.plan(
         [scaled(candidates=[kind[0] | {"vcpus": 128, "memory_gib": 1024}])], cloud="baremetal"

@@ -56,9 +56,9 @@ def test_a_pool_that_says_nothing() -> None:
     ("value", "more", "code", "path"),
     [
         ("yes", {}, "POOL-TYPE", "gpu_pools[0].health"),
-        ({"max_unhealthy": "many"}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
-        ({"max_unhealthy": -1}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
-        ({"max_unhealthy": True}, {}, "POOL-VALUE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": "many"}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": -1}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
+        ({"max_unhealthy": True}, {}, "POOL-TYPE", "gpu_pools[0].health.max_unhealthy"),
         ({"startup_timeout": "soon"}, {}, "POOL-VALUE", "gpu_pools[0].health.startup_timeout"),
         ({"unhealthy_after": 600}, {}, "POOL-TYPE", "gpu_pools[0].health.unhealthy_after"),
         ({"maxUnhealthy": 1}, {}, "POOL-UNKNOWN-KEY", "gpu_pools[0].health.maxUnhealthy"),
@@ -191,7 +191,7 @@ def test_what_its_owner_should_know() -> None:
         "message": "2 of 2 are unhealthy",
     }
     said = " ".join(
-        health.remarks(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"])
+        health.warnings(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"])
     )
     assert all(
         words in said
@@ -202,7 +202,7 @@ def test_what_its_owner_should_know() -> None:
         )
     )
     assert (
-        health.remarks(
+        health.warnings(
             check(
                 annotations={health.PAUSED: "accelerators.openshift"}, conditions=[{**held, "status": "True"}]
             ),

@@ -34,7 +34,7 @@ def test_no_pool_gives_or_selects_a_role_of_the_control_plane(way: str, key: str
     old: Data = {"node_selector": label, "expected": {"nvidia.com/gpu": 1}}
     wrong = pool(labels=label) if way == "labels" else pool(**NOBODY, existing=old)
     path = f"labels.{key}" if way == "labels" else f"existing.node_selector.{key}"
-    assert problems([wrong]) == [("POOL-LABEL", f"gpu_pools[0].{path}")]
+    assert problems([wrong]) == [("POOL-LABEL-TAKEN", f"gpu_pools[0].{path}")]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_no_pool_gives_or_selects_a_role_of_the_control_plane(way: str, key: str
 def test_a_label_that_somebody_else_writes_or_obeys_is_refused(key: str, instead: str) -> None:
     with pytest.raises(InputError) as raised:
         pool_builders.plan([pool(labels={key: "x"})], cloud="aws")
-    assert raised.value.code == "POOL-LABEL"
+    assert raised.value.code == "POOL-LABEL-TAKEN"
     assert raised.value.message.startswith(f"gpu_pools[0].labels.{key}: ")
     assert instead in raised.value.remedy
 

@@ -246,6 +246,6 @@ def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
         "quota": [{"namespace": "team-a", "gpus": 1}],
     }
     pools = pool_plan.draft([described]).pools(Place("aws", None, None))
-    [remark] = pool_plan.assemble(pools).remarks
+    [remark] = pool_plan.assemble(pools).warnings
     assert "the quotas allow only 1" in remark
-    assert pool_plan.assemble(pools, given={"training"}).remarks == ()
+    assert pool_plan.assemble(pools, given={"training"}).warnings == ()

@@ -99,7 +99,7 @@ def test_the_models_of_a_claim_stay_when_one_candidate_is_obtained() -> None:
 @pytest.mark.parametrize(
     ("pools", "code", "path"),
     [
-        ([pool(sharing={"claims": []})], "POOL-VALUE", "[0].sharing.claims"),
+        ([pool(sharing={"claims": []})], "POOL-EMPTY", "[0].sharing.claims"),
         ([shared({}, {})], "POOL-DUPLICATE", "[0].sharing.claims[1].name"),
         ([shared({}), shared({}, name="b")], "POOL-DUPLICATE", "[1].sharing.claims[0].name"),
         ([shared({"count": 0})], "POOL-VALUE", "[0].sharing.claims[0].count"),
@@ -111,7 +111,7 @@ def test_the_models_of_a_claim_stay_when_one_candidate_is_obtained() -> None:
         ),
         (
             [pool(sharing={"claims": [CLAIM], "mps": {"replicas": 2}})],
-            "POOL-CONFLICT",
+            "POOL-EITHER",
             "[0].sharing",
         ),
     ],
@@ -132,4 +132,4 @@ def test_partitions_of_an_a100_can_be_claimed() -> None:
 
 
 def test_claims_need_the_backend() -> None:
-    assert problems([shared({})]) == [("POOL-DRA", "gpu_pools[0].sharing.claims")]
+    assert problems([shared({})]) == [("POOL-NO-DRA", "gpu_pools[0].sharing.claims")]

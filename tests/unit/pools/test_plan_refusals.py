@@ -32,7 +32,7 @@ def test_who_has_pools_in_an_inventory_is_told_how_to_play_on_it() -> None:
 def test_a_pool_has_devices_of_one_vendor() -> None:
     mixed = candidate("g4ad.xlarge") + candidate("g4dn.xlarge")
     assert problems([pool(candidates=mixed, accelerator="amd-v520")]) == [
-        ("POOL-VENDOR", "gpu_pools[0].candidates")
+        ("POOL-MIXED", "gpu_pools[0].candidates")
     ]
 
 
@@ -51,7 +51,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "QUOTA-NAMESPACE",
             "quota[0].namespace",
         ),
-        ({"priority": [{"name": "system-gpu", "value": 1}]}, "POOL-VALUE", "priority[0].name"),
+        ({"priority": [{"name": "system-gpu", "value": 1}]}, "POOL-CLASS", "priority[0].name"),
         ({"name": None}, "POOL-REQUIRED", "name"),
         ({"name": "T_4"}, "POOL-VALUE", "name"),
         ({"name": "a" * 40}, "POOL-NAME", "name"),
@@ -73,7 +73,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"replicas": "two"}, "POOL-TYPE", "replicas"),
         ({"replicas": True}, "POOL-TYPE", "replicas"),
         ({"replicas": -1}, "POOL-VALUE", "replicas"),
-        ({"min_replicas": 3}, "POOL-CONFLICT", "min_replicas"),
+        ({"min_replicas": 3}, "POOL-TOO-MANY", "min_replicas"),
         ({"autoscale": {"min": 0, "max": 2}}, "POOL-CONFLICT", "autoscale"),
         (
             {"replicas": None, "autoscale": {"min": 1, "max": 2}, "min_replicas": 1},
@@ -91,7 +91,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-AUTOSCALE-ZERO",
             "autoscale.min",
         ),
-        ({"replicas": None, "autoscale": {"min": 3, "max": 2}}, "POOL-CONFLICT", "autoscale.min"),
+        ({"replicas": None, "autoscale": {"min": 3, "max": 2}}, "POOL-TOO-MANY", "autoscale.min"),
         (
             {
                 "replicas": None,
@@ -102,7 +102,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "autoscale.min",
         ),
         ({"market": "spott"}, "POOL-VALUE", "market"),
-        ({"market": {"type": "spot", "reservation": "cr-1"}}, "POOL-MARKET", "market.reservation"),
+        ({"market": {"type": "spot", "reservation": "cr-1"}}, "POOL-CONFLICT", "market.reservation"),
         ({"market": "capacity_block"}, "POOL-MARKET", "market.reservation"),
         ({"quota": [{"namespace": "team-a", "gpus": "many"}]}, "POOL-TYPE", "quota[0].gpus"),
         ({"quota": [{"namespace": "team-a", "hard": 4}]}, "POOL-TYPE", "quota[0].hard"),
@@ -111,7 +111,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "QUOTA-KEY",
             "quota[0].hard.requests.nvidia/gpu",
         ),
-        ({"market": {"type": "on_demand", "max_price": "1"}}, "POOL-MARKET", "market.max_price"),
+        ({"market": {"type": "on_demand", "max_price": "1"}}, "POOL-CONFLICT", "market.max_price"),
         ({"taints": [{"key": "a", "effect": "Never"}]}, "POOL-VALUE", "taints[0].effect"),
         ({"taints": [{"key": "a", "value": True, "effect": "NoSchedule"}]}, "POOL-TYPE", "taints[0].value"),
         ({"taints": [{"key": "a", "effect": "NoExecute"}]}, "POOL-TAINT", "taints[0].effect"),
@@ -125,7 +125,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"labels": {"a": 1}}, "POOL-LABEL", "labels.a"),
         ({"labels": {"a": "b/c"}}, "POOL-LABEL", "labels.a"),
         ({"labels": {"a b": "c"}}, "POOL-LABEL", "labels.a b"),
-        ({"labels": {"cluster-api/accelerator": "x"}}, "POOL-LABEL", "labels.cluster-api/accelerator"),
+        ({"labels": {"cluster-api/accelerator": "x"}}, "POOL-LABEL-TAKEN", "labels.cluster-api/accelerator"),
         ({"accelerator": "nvidia.com/gpu"}, "POOL-VALUE", "accelerator"),
         ({"disk": {"type": "gp2", "iops": 3000}}, "POOL-DISK", "disk.iops"),
         ({"disk": {"type": "io2"}}, "POOL-DISK", "disk.iops"),
@@ -146,7 +146,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"driver": {"env": [{"name": "A", "value": "1"}] * 2}}, "POOL-DUPLICATE", "driver.env[1]"),
         (
             {"driver": {"use_precompiled": True, "gdrcopy": {"enabled": True}}},
-            "POOL-DRIVER",
+            "POOL-CONFLICT",
             "driver.use_precompiled",
         ),
         (
@@ -163,7 +163,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "driver.kernel_module_type",
         ),
         ({"driver": DRIVER, "candidates": candidate("p3.2xlarge")}, "POOL-DRIVER", "driver.version"),
-        ({"candidates": candidate("g4dn.xlarge") + candidate("g5g.xlarge")}, "POOL-ARCH", "candidates"),
+        ({"candidates": candidate("g4dn.xlarge") + candidate("g5g.xlarge")}, "POOL-MIXED", "candidates"),
         (
             {"candidates": candidate("g5g.xlarge"), "validate": {"image": "x", "image_archs": ["amd64"]}},
             "POOL-ARCH",
@@ -175,8 +175,8 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-GEOMETRY",
             "sharing.mig.profile",
         ),
-        ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-CONFLICT", "sharing"),
-        ({"sharing": {"mig": {}}}, "POOL-CONFLICT", "sharing.mig"),
+        ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-EITHER", "sharing"),
+        ({"sharing": {"mig": {}}}, "POOL-EITHER", "sharing.mig"),
         ({"sharing": {"mps": {"replicas": 1}}}, "POOL-VALUE", "sharing.mps.replicas"),
         (
             {
@@ -187,7 +187,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-QUOTA-RENAMED",
             "quota[0].gpus",
         ),
-        ({"quota": [{"namespace": "a"}]}, "POOL-CONFLICT", "quota[0]"),
+        ({"quota": [{"namespace": "a"}]}, "POOL-EITHER", "quota[0]"),
         (
             {"quota": [{"namespace": "a", "hard": {"nvidia.com/gpu": 1}}]},
             "QUOTA-KEY",
@@ -215,12 +215,12 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ),
         (
             NOBODY | {"existing": {"node_selector": {}, "expected": {"nvidia.com/gpu": 1}}},
-            "POOL-VALUE",
+            "POOL-EMPTY",
             "existing.node_selector",
         ),
         (
             NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {}}},
-            "POOL-VALUE",
+            "POOL-EMPTY",
             "existing.expected",
         ),
     ],
@@ -249,7 +249,7 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
                 pool(priority=[{"name": "x", "value": 1}]),
                 pool(name="b", priority=[{"name": "x", "value": 2}]),
             ],
-            "POOL-CONFLICT",
+            "POOL-DIFFERS",
             "[1].priority[0]",
         ),
         (
@@ -257,7 +257,7 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
                 pool(quota=[{"namespace": "a", "hard": {"requests.memory": "1Gi"}}]),
                 pool(name="b", quota=[{"namespace": "a", "hard": {"requests.memory": "2Gi"}}]),
             ],
-            "POOL-CONFLICT",
+            "POOL-DIFFERS",
             "[1].quota[0].hard.requests.memory",
         ),
     ],
@@ -268,7 +268,7 @@ def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: st
 
 def test_mig_strategies_of_two_pools_must_agree() -> None:
     one = pool(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
-    assert ("POOL-CLUSTER-WIDE", "gpu_pools[1].sharing.mig.strategy") in problems(
+    assert ("POOL-DIFFERS", "gpu_pools[1].sharing.mig.strategy") in problems(
         [one, {**one, "name": "b", "sharing": {"mig": {"layout": {"1g.5gb": 7}}}}]
     )
 
@@ -327,9 +327,21 @@ def test_a_resized_pool_keeps_its_place_among_the_pools(number: int) -> None:
 @pytest.mark.parametrize(
     ("wanted", "code", "said"),
     [
-        ("dmo", "POOL-VALUE", "gpu_pools: has no pool dmo (did you mean demo?). It has demo, scaled, node."),
-        ("scaled", "POOL-CONFLICT", "gpu_pools[1].autoscale: the autoscaler decides"),
-        ("node", "POOL-CONFLICT", "gpu_pools[2].existing: the pool consists of existing nodes."),
+        (
+            "dmo",
+            "POOL-UNKNOWN",
+            "gpu_pools: has no pool dmo (did you mean demo?). It has demo, scaled, node.",
+        ),
+        (
+            "scaled",
+            "POOL-CONFLICT",
+            "gpu_pools[1].autoscale: does not go with another number of nodes: the autoscaler decides",
+        ),
+        (
+            "node",
+            "POOL-CONFLICT",
+            "gpu_pools[2].existing: does not go with another number of nodes: the pool consists of existing",
+        ),
     ],
 )
 def test_a_pool_whose_number_is_not_ours_is_not_resized(wanted: str, code: str, said: str) -> None:

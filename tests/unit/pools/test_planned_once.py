@@ -103,7 +103,9 @@ def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_
     with pytest.raises(AcceleratorError) as caught:
         steps.plan(engine.api_on(server), t.cast(steps.GpuPlanParams, params))
     assert caught.value.code == "MACH-NO-API"
-    assert caught.value.message.startswith("This cluster lets no customer use its Machine API: Red Hat ")
+    assert caught.value.message.startswith(
+        "This cluster has no Machine API that this collection may use: Red Hat "
+    )
     assert caught.value.remedy.startswith("Run `rosa create machinepool --cluster NAME --name t4 ")
 
 
@@ -195,7 +197,7 @@ def test_what_is_no_plan_is_refused_with_the_path(changes: Data) -> None:
     with pytest.raises(InputError) as caught:
         Pool.from_result({**planned["pools"][0], **changes}, "pools[0]")
     assert caught.value.code == "POOL-TYPE"
-    assert caught.value.message.startswith("pools[0]: is not a pool as gpu_plan returns it")
+    assert caught.value.message.startswith("pools[0]: must be a pool as gpu_plan returns it")
 
 
 def test_a_plan_for_another_platform_is_refused() -> None:

@@ -37,19 +37,19 @@ def test_a_quota_of_classes_keeps_them_and_is_added_up() -> None:
         (
             {"priority_classes": ["a"]},
             {},
-            "POOL-CONFLICT",
+            "POOL-DIFFERS",
             "gpu_pools[1].quota[0].priority_classes",
         ),
         (
             {"limit_range": {"cpu": "1"}},
             {"limit_range": {"cpu": "2"}},
-            "POOL-CONFLICT",
+            "POOL-DIFFERS",
             "gpu_pools[1].quota[0].limit_range",
         ),
         (
             {"priority_classes": ["a"]},
             {"priority_classes": ["b"]},
-            "POOL-CONFLICT",
+            "POOL-DIFFERS",
             "gpu_pools[1].quota[0].priority_classes",
         ),
     ],

@@ -78,7 +78,7 @@ def test_existing_nodes_share_their_partitions() -> None:
 def test_pods_share_no_partitions_by_mps() -> None:
     sharing = {"mig": {"slices": 7}, "mps": {"replicas": 2}}
     wrong = pool(candidates=candidate("p4d.24xlarge", "us-east-2a"), sharing=sharing)
-    assert problems([wrong]) == [("POOL-CONFLICT", "gpu_pools[0].sharing")]
+    assert problems([wrong]) == [("POOL-EITHER", "gpu_pools[0].sharing")]
 
 
 def test_candidates_with_other_gpus_expect_what_is_discovered() -> None:
@@ -199,7 +199,7 @@ def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
         ),
         (
             {"candidates": P4D, "sharing": MIXED, "labels": {"nvidia.com/mig.config": "mine"}},
-            "POOL-LABEL",
+            "POOL-LABEL-TAKEN",
             "labels.nvidia.com/mig.config",
         ),
         (
@@ -217,7 +217,7 @@ def test_with_claims_nothing_is_shared_by_the_device_plugin() -> None:
                 "sharing": {"time_slicing": {"replicas": 2}},
                 "labels": {"nvidia.com/device-plugin.config": "mine"},
             },
-            "POOL-LABEL",
+            "POOL-LABEL-TAKEN",
             "labels.nvidia.com/device-plugin.config",
         ),
     ],

@@ -63,7 +63,7 @@ def test_what_candidates_do_not_share_is_not_known() -> None:
         (pool(tuning={"profile": "trainnig"}), "POOL-TUNING", "tuning.profile"),
         (pool("g5g.xlarge", tuning={"profile": "training"}), "POOL-TUNING", "tuning.profile"),
         (pool(tuning={"sysctl": {"swappiness": 1}}), "POOL-TUNING", "tuning.sysctl.swappiness"),
-        (pool(tuning={"defer": True}), "POOL-REQUIRED", "tuning"),
+        (pool(tuning={"defer": True}), "POOL-EMPTY", "tuning"),
     ],
 )
 def test_what_the_planner_refuses(described: Data, code: str, path: str) -> None:

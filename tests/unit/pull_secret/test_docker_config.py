@@ -20,7 +20,7 @@ LONG: t.Final = login("x")
 @pytest.mark.parametrize(
     ("content", "code", "words"),
     [
-        ("", "PULL-JSON", "is not JSON (line 1, column 1)"),
+        ("", "PULL-CONFIG", "is not JSON (line 1, column 1)"),
         ("[]", "PULL-CONFIG", "has no auths"),
         ('{"auths": {}}', "PULL-CONFIG", "has no auths"),
         ('{"credsStore": "desktop"}', "PULL-CONFIG", "has credsStore, a program on the machine"),

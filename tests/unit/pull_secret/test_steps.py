@@ -135,18 +135,18 @@ def test_a_file_is_read_on_the_controller(tmp_path: Path) -> None:
 
 def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
     error = failed(Registry(), content=None, path=str(tmp_path / "none.json"))
-    assert (error.code, "none.json cannot be read: No such file" in error.message) == ("PULL-JSON", True)
+    assert (error.code, "none.json cannot be read: No such file" in error.message) == ("PULL-CONFIG", True)
 
 
 REFUSED: t.Final = [
     ("PULL-NONE", [policy(driver={})], {}),
-    ("PULL-NONE", [policy(), secret(OLD)], {"names": ["other"]}),
+    ("PULL-UNKNOWN", [policy(), secret(OLD)], {"names": ["other"]}),
     ("PULL-DROPS", [policy(), secret(OLD, "nvcr.io", "quay.io"), pod()], {}),
     ("PULL-REGISTRY", [policy(), secret(OLD), pod()], {"content": text(NEW, "quay.io"), "drop": True}),
     ("PULL-REGISTRY", [policy(), pod()], {"content": text(NEW, "quay.io")}),
     ("PULL-TYPE", [policy(), secret(OLD) | {"type": "Opaque"}, pod()], {}),
     ("PULL-OWNER", [policy(), secret(OLD, labels={"argocd.argoproj.io/instance": "a"})], {}),
-    ("PULL-JSON", [policy(), secret(OLD)], {"content": f"{{'auths': {NEW}}}"}),
+    ("PULL-CONFIG", [policy(), secret(OLD)], {"content": f"{{'auths': {NEW}}}"}),
     ("PULL-CONFIG", [policy(), secret(OLD)], {"content": json.dumps({"auths": {"nvcr.io": {}}})}),
 ]
 

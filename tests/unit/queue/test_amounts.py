@@ -35,38 +35,54 @@ def test_amounts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "start"),
+    ("given", "start", "code"),
     [
-        pytest.param({"gpus": 4, "devices": {SMALL: 7, LARGE: 1}}, f"{P}.gpus", id="several devices"),
-        pytest.param({"is_shared": True}, f"{P}: other queues", id="shared pool"),
-        pytest.param({"nodes": 0}, f"{P}: how many nodes", id="unknown number of nodes"),
-        pytest.param({"devices": {}}, f"{P}.name", id="unknown devices"),
-        pytest.param({"resources": {SMALL: 1, GPU: 1}}, f"{P}.resources[{SMALL}]", id="not offered"),
-        pytest.param({"gpus": -1}, f"{P}.resources[{GPU}]", id="negative"),
-        pytest.param({"resources": {GPU: "500m"}}, f"{P}.resources[{GPU}]", id="half a GPU"),
-        pytest.param({"gpus": 1, "resources": {"cpu": "many"}}, f"{P}.resources[cpu]", id="no quantity"),
+        pytest.param(
+            {"gpus": 4, "devices": {SMALL: 7, LARGE: 1}}, f"{P}.gpus", "QUEUE-QUOTA", id="several devices"
+        ),
+        pytest.param({"is_shared": True}, f"{P}: other queues", "QUEUE-QUOTA", id="shared pool"),
+        pytest.param({"nodes": 0}, f"{P}: how many nodes", "QUEUE-QUOTA", id="unknown number of nodes"),
+        pytest.param({"devices": {}}, f"{P}.name", "QUEUE-QUOTA", id="unknown devices"),
+        pytest.param(
+            {"resources": {SMALL: 1, GPU: 1}}, f"{P}.resources[{SMALL}]", "QUEUE-QUOTA", id="not offered"
+        ),
+        pytest.param({"gpus": -1}, f"{P}.resources[{GPU}]", "QUOTA-QUANTITY", id="negative"),
+        pytest.param(
+            {"resources": {GPU: "500m"}}, f"{P}.resources[{GPU}]", "QUOTA-QUANTITY", id="half a GPU"
+        ),
+        pytest.param(
+            {"gpus": 1, "resources": {"cpu": "many"}},
+            f"{P}.resources[cpu]",
+            "QUOTA-QUANTITY",
+            id="no quantity",
+        ),
     ],
 )
-def test_wrong_amounts(given: dict[str, t.Any], start: str) -> None:
+def test_wrong_amounts(given: dict[str, t.Any], start: str, code: str) -> None:
     with pytest.raises(InputError) as caught:
         quota(**given)
-    assert caught.value.code == "QUEUE-QUOTA"
+    assert caught.value.code == code
     assert caught.value.message.startswith(start)
 
 
 @pytest.mark.parametrize(
-    ("borrow", "lend", "cohort", "start"),
+    ("borrow", "lend", "code", "start"),
     [
-        pytest.param(1, None, "", f"{P}.borrow: the queue is in no cohort", id="borrow without cohort"),
-        pytest.param(None, 1, "", f"{P}.lend: the queue is in no cohort", id="lend without cohort"),
-        pytest.param(-1, None, "gpus", f"{P}.borrow is -1", id="negative"),
-        pytest.param(None, 9, "gpus", f"{P}.lend is 9", id="more than it has"),
+        pytest.param(
+            1, None, "QUEUE-NO-COHORT", f"{P}.borrow: the queue is in no cohort", id="borrow without cohort"
+        ),
+        pytest.param(
+            None, 1, "QUEUE-NO-COHORT", f"{P}.lend: the queue is in no cohort", id="lend without cohort"
+        ),
+        pytest.param(-1, None, "QUEUE-COHORT", f"{P}.borrow is -1", id="negative"),
+        pytest.param(None, 9, "QUEUE-COHORT", f"{P}.lend is 9", id="more than it has"),
     ],
 )
-def test_wrong_limits(borrow: int | None, lend: int | None, cohort: str, start: str) -> None:
+def test_wrong_limits(borrow: int | None, lend: int | None, code: str, start: str) -> None:
+    cohort = "" if code == "QUEUE-NO-COHORT" else "gpus"
     with pytest.raises(InputError) as caught:
         amounts.check_limits(P, borrow, lend, cohort, {GPU: "8"}, {GPU: 8})
-    assert caught.value.code == "QUEUE-COHORT"
+    assert caught.value.code == code
     assert caught.value.message.startswith(start)
 
 

@@ -26,7 +26,9 @@ MIXED: t.Final = {"nvidia.com/mig-1g.5gb": 7, "nvidia.com/mig-3g.20gb": 1}
         pytest.param(queue("Big Q"), "QUEUE-NAME", f"{Q}.name", id="name"),
         pytest.param(queue(cohort="a b"), "QUEUE-NAME", f"{Q}.cohort", id="cohort"),
         pytest.param(queue(local_queue="A"), "QUEUE-NAME", f"{Q}.local_queue", id="local queue"),
-        pytest.param(queue(namespaces=[]), "QUEUE-NAMESPACE", f"{Q}.namespaces is empty", id="no namespace"),
+        pytest.param(
+            queue(namespaces=[]), "QUEUE-NAMESPACE", f"{Q}.namespaces: the list is empty", id="no namespace"
+        ),
         pytest.param(
             queue(namespaces=["a", "kube-system"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[1]", id="platform"
         ),
@@ -41,14 +43,14 @@ MIXED: t.Final = {"nvidia.com/mig-1g.5gb": 7, "nvidia.com/mig-3g.20gb": 1}
         ),
         pytest.param(
             queue(preemption={"within_queue": "Never", "reclaim": "Any", "borrowing": "Never"}),
-            "QUEUE-COHORT",
+            "QUEUE-NO-COHORT",
             f"{Q}.preemption.reclaim",
             id="reclaims, and is in no cohort",
         ),
         pytest.param(queue(namespaces=["A"]), "QUEUE-NAMESPACE", f"{Q}.namespaces[0]", id="bad namespace"),
         pytest.param(
             queue(preemption={"within_queue": "Never", "reclaim": "Never", "borrowing": "LowerPriority"}),
-            "QUEUE-COHORT",
+            "QUEUE-RECLAIM",
             f"{Q}.preemption.borrowing",
             id="preempts to borrow, and never reclaims",
         ),

@@ -199,9 +199,9 @@ def test_a_queue_does_not_borrow_from_itself() -> None:
     world = World()
     lonely = queue("research", share(gpus=4, borrow=2), cohort="gpus")
     exc = refused(world, lonely)
-    assert exc.code == "QUEUE-COHORT"
+    assert exc.code == "QUEUE-NO-LENDER"
     assert exc.message.startswith("gpu_queues[0].pools[0].borrow")
-    assert refused(world, lonely, queue("b", share(gpus=0), cohort="gpus")).code == "QUEUE-COHORT"
+    assert refused(world, lonely, queue("b", share(gpus=0), cohort="gpus")).code == "QUEUE-NO-LENDER"
     steps.present(world.api(), params(lonely, queue("b", share(gpus=4), cohort="gpus")))
     quotas = world.must("clusterqueues", "research")["spec"]["resourceGroups"][0]["flavors"][0]["resources"]
     assert quotas[0] == {"name": GPU, "nominalQuota": "4", "borrowingLimit": "2"}

@@ -79,7 +79,7 @@ def test_a_kueue_without_topologies_is_refused_only_if_one_is_wanted() -> None:
 )
 def test_nobody_can_change_a_topology(levels: list[str], what: str) -> None:
     error = refused(made(*LEVELS), topology=levels)
-    assert error.code == "QUEUE-TOPOLOGY"
+    assert error.code == "QUEUE-TOPOLOGY-FIXED"
     assert error.message.startswith(what)
 
 

@@ -113,7 +113,8 @@ def test_a_key_that_is_never_enforced_and_one_that_is_not_counted() -> None:
         ("QUOTA-NOT-COUNTED", f"status.hard[{GPU}]"),
     ]
     assert all(f"the key that counts is {GPU}." in one.message for one in found[:2])
-    assert found[2].warning.endswith("(status unknown for quota). (QUOTA-NOT-COUNTED)")
+    assert "(status unknown for quota). Run `oc get clusteroperator" in found[2].warning
+    assert found[2].warning.endswith(" (QUOTA-NOT-COUNTED)")
 
 
 def test_a_quota_of_ours_with_scopes_is_void_and_is_never_compared() -> None:

@@ -65,7 +65,7 @@ def test_what_nobody_gives_is_told_with_the_option() -> None:
 def test_a_limit_range_of_others_with_that_name_is_refused() -> None:
     with pytest.raises(AcceleratorError) as caught:
         limit_range.plan("q", [], ASKED, [live("q-defaults")])
-    assert caught.value.code == "QUOTA-LIMIT-RANGE"
+    assert caught.value.code == "QUOTA-DEFAULTS-FOREIGN"
     assert "oc delete limitrange q-defaults -n a" in caught.value.remedy
     assert limit_range.plan("q", [], None, [live("q-defaults")]).defaults == {}
 

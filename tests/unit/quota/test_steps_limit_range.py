@@ -89,5 +89,5 @@ def test_check_mode_makes_none_and_a_foreign_one_is_refused_before_the_first_wri
     world.server.put({"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec})
     with pytest.raises(AcceleratorError) as caught:
         steps.present(world.api(), wanted(ASKED))
-    assert caught.value.code == "QUOTA-LIMIT-RANGE"
+    assert caught.value.code == "QUOTA-DEFAULTS-FOREIGN"
     assert world.server.writes() == []

@@ -160,18 +160,23 @@ def test_only_pods_of_the_class_count_against_a_lower_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("given", "code", "words"),
     [
-        ({"priority_classes": ["Not A Name"]}, "priority_classes[0]: 'Not A Name'"),
+        ({"priority_classes": ["Not A Name"]}, "QUOTA-CLASS", "priority_classes[0]: 'Not A Name'"),
         (
             {"priority_classes": ["a"], "gpus": None, "hard": {CLAIMED: "1"}},
-            f"hard[{CLAIMED}]: counts claims",
+            "QUOTA-SCOPE",
+            f"hard[{CLAIMED}]: a quota of some priority classes cannot limit this: it counts claims",
         ),
-        ({"priority_classes": ["a"], "gpus": None, "hard": {"secrets": "1"}}, "hard[secrets]: cannot be"),
+        (
+            {"priority_classes": ["a"], "gpus": None, "hard": {"secrets": "1"}},
+            "QUOTA-SCOPE",
+            "hard[secrets]: a quota of some priority classes cannot limit this: the API server refuses",
+        ),
     ],
 )
-def test_what_cannot_be_limited_for_some_classes(given: dict[str, t.Any], words: str) -> None:
+def test_what_cannot_be_limited_for_some_classes(given: dict[str, t.Any], code: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
         options.read(asked() | given)
-    assert caught.value.code == "QUOTA-SCOPE"
+    assert caught.value.code == code
     assert words in caught.value.message

@@ -197,7 +197,7 @@ def test_pods_with_gpus_are_asked_for_before_the_first_write() -> None:
         ("REPAIR-RESET", {"repair": "reset"}),
         ("REPAIR-NO-REBOOT", {}),
         ("REPAIR-NO-REBOOT", {"reboot_with": "bare_metal_host"}),
-        ("REPAIR-POD", {"reboot_with": "pod", "reboot_image": None}),
+        ("REPAIR-NO-IMAGE", {"reboot_with": "pod", "reboot_image": None}),
         ("NODE-ABSENT", {"name": "gpu-1"}),
         ("NODE-NOT-OURS", {"repair": "replace"}),
         ("NODE-NOT-OURS", {"replace": True}),
@@ -236,7 +236,7 @@ def test_a_driver_that_is_being_replaced_is_no_broken_gpu() -> None:
     room = Room()
     room.node["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = "pod-restart-required"
     error = failure(room)
-    assert (error.code, room.server.writes()) == ("REPAIR-UPDATE", [])
+    assert (error.code, room.server.writes()) == ("REPAIR-DRIVER", [])
     assert "pod-restart-required" in error.message
 
 

@@ -61,9 +61,9 @@ def test_a_message_names_the_variable_of_an_option() -> None:
 
 
 def test_a_text_of_a_code_names_the_variable_of_an_option() -> None:
-    """Every module has wait_timeout, so these two texts know no role."""
+    """Every module has wait_timeout, so this text knows no role."""
     found = {code.code for code in CODES.values() if bare(f"{code.message} {code.remedy}".replace("`", ""))}
-    assert found == {"WAIT-TIMEOUT", "REBOOT-PENDING"}
+    assert found == {"WAIT-TIMEOUT"}
 
 
 # What a command can name: the pod, the node and the namespace that the failure is about.

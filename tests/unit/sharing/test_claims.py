@@ -24,7 +24,7 @@ PART: t.Final = {**ONE, "device_class": "mig.nvidia.com", "profile": "1g.5gb"}
 @pytest.mark.parametrize(
     ("entries", "code", "path"),
     [
-        ([], "POOL-VALUE", ""),
+        ([], "POOL-EMPTY", ""),
         ({"name": "a"}, "POOL-TYPE", ""),
         ([{"name": "a"}], "POOL-REQUIRED", "[0].namespace"),
         ([{"namespace": "team-a"}], "POOL-REQUIRED", "[0].name"),
@@ -51,23 +51,27 @@ def test_bad_claims_are_refused_with_their_path(entries: t.Any, code: str, path:
 
 
 @pytest.mark.parametrize(
-    ("sharing", "claims_devices", "path"),
+    ("sharing", "claims_devices", "code", "path"),
     [
-        ({"claims": [ONE]}, False, "pools[0].sharing.claims"),
-        ({"time_slicing": {"replicas": 4}}, True, "pools[0].sharing.time_slicing"),
-        ({"mig": {"profile": "1g.5gb"}}, True, "pools[0].sharing.mig"),
+        ({"claims": [ONE]}, False, "POOL-NO-DRA", "pools[0].sharing.claims"),
+        ({"time_slicing": {"replicas": 4}}, True, "POOL-DRA", "pools[0].sharing.time_slicing"),
+        ({"mig": {"profile": "1g.5gb"}}, True, "POOL-DRA", "pools[0].sharing.mig"),
     ],
 )
-def test_a_way_of_the_other_stack_is_refused(sharing: t.Any, claims_devices: bool, path: str) -> None:
+def test_a_way_of_the_other_stack_is_refused(
+    sharing: t.Any, claims_devices: bool, code: str, path: str
+) -> None:
     with pytest.raises(InputError) as raised:
         options.read(params(("a", sharing))["pools"], claims_devices)
-    assert raised.value.code == "POOL-DRA"
+    assert raised.value.code == code
     assert raised.value.message.startswith(f"{path}: ")
 
 
 def test_two_pools_cannot_have_the_same_claim() -> None:
     pools = options.read(params(("a", {"claims": [ONE]}), ("b", {"claims": [ONE]}))["pools"], True)
-    with pytest.raises(InputError, match=r"pools\[1\].sharing.claims: has claim team-a/shared-gpu"):
+    with pytest.raises(
+        InputError, match=r"pools\[1\].sharing.claims: claim team-a/shared-gpu is listed twice"
+    ):
         options.claims_of(pools)
 
 

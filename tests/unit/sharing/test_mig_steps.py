@@ -230,7 +230,7 @@ def test_it_waits_until_every_node_offers_its_partitions() -> None:
     server.put(live)
     with pytest.raises(AcceleratorError) as raised:
         present(api_on(server, seconds=0.0), asked)
-    assert raised.value.code == "GPU-SHARING-SHARES"
+    assert raised.value.code == "GPU-MIG-SHARES"
     live["status"]["allocatable"] = {"nvidia.com/gpu": "7"}
     server.put(live)
     assert present(api_on(server), asked)["pools"][0]["nodes"] == [{"name": "n", "ready": True}]

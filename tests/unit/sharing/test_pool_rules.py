@@ -18,11 +18,11 @@ PATH: t.Final = "gpu_pools[0].sharing"
 @pytest.mark.parametrize(
     ("mig", "code", "path"),
     [
-        ({}, "POOL-CONFLICT", "mig"),
-        ({"slices": 7, "profile": "1g.5gb"}, "POOL-CONFLICT", "mig"),
+        ({}, "POOL-EITHER", "mig"),
+        ({"slices": 7, "profile": "1g.5gb"}, "POOL-EITHER", "mig"),
         ({"layout": {"1g.5gb": 7}, "strategy": "single"}, "POOL-CONFLICT", "mig.strategy"),
-        ({"layout": {}}, "POOL-VALUE", "mig.layout"),
-        ({"config": []}, "POOL-VALUE", "mig.config"),
+        ({"layout": {}}, "POOL-EMPTY", "mig.layout"),
+        ({"config": []}, "POOL-EMPTY", "mig.config"),
         ({"profile": 7}, "POOL-TYPE", "mig.profile"),
     ],
 )

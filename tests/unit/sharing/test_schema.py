@@ -34,9 +34,9 @@ def test_clients_of_an_mps_server(way: str, model: str, replicas: int, is_refuse
         (["mig"], ""),
         (["mig", "time_slicing"], ""),
         (["mig", "mps"], "by time-slicing alone"),
-        (["mps", "time_slicing"], "not mps and time_slicing"),
-        (["mig", "mps", "time_slicing"], "not mig and mps and time_slicing"),
-        ([], "not empty"),
+        (["mps", "time_slicing"], "mps and time_slicing"),
+        (["mig", "mps", "time_slicing"], "mig and mps and time_slicing"),
+        ([], "none"),
     ],
 )
 def test_ways_that_go_together(ways: list[str], why: str) -> None:

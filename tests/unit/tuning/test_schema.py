@@ -40,8 +40,8 @@ def test_one_form_for_each_key(value: t.Any, wanted: schema.Given) -> None:
     [
         ("training", "POOL-TYPE", "tuning"),
         ([], "POOL-TYPE", "tuning"),
-        ({}, "POOL-REQUIRED", "tuning"),
-        ({"reboot": "planned", "defer": True}, "POOL-REQUIRED", "tuning"),
+        ({}, "POOL-EMPTY", "tuning"),
+        ({"reboot": "planned", "defer": True}, "POOL-EMPTY", "tuning"),
         ({"profil": "training"}, "POOL-UNKNOWN-KEY", "tuning.profil"),
         ({"profile": "Training"}, "POOL-VALUE", "tuning.profile"),
         ({"sysctl": ["a"]}, "POOL-TYPE", "tuning.sysctl"),

@@ -83,30 +83,32 @@ def test_given_cpus_and_the_rest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("isolate", "path", "message"),
+    ("isolate", "code", "path", "message"),
     [
-        (Isolation("", "2-7"), ".reserved", "is missing"),
-        (Isolation("0-1,9", ""), ".reserved", "CPU 9 does not exist"),
-        (Isolation("0-1", "2-8"), ".isolated", "CPU 8 does not exist"),
-        (Isolation("0-2", "2-7"), "", "CPUs 2 are reserved and isolated"),
-        (Isolation("0-1", "3-7"), "", "CPUs 2 are neither reserved nor isolated"),
-        (Isolation("0-7", ""), ".reserved", "reserves all 8 CPUs"),
-        (Isolation("a-b", "2-7"), ".reserved", "'a-b' is not a list of CPUs"),
-        (Isolation("3-1", "2-7"), ".reserved", "3-1 ends before it begins"),
-        (Isolation("0-99999999999", ""), ".reserved", "has a CPU above 8191"),
-        (Isolation("0-500", ""), ".reserved", "CPU 500 does not exist"),
-        (COMPUTED, "", "cannot be computed: the NUMA nodes of a machine of pool training are not known"),
+        (Isolation("", "2-7"), "POOL-REQUIRED", ".reserved", "is required: with isolated CPUs"),
+        (Isolation("0-1,9", ""), "REBOOT-ABSENT", ".reserved", "CPU 9 does not exist"),
+        (Isolation("0-1", "2-8"), "REBOOT-ABSENT", ".isolated", "CPU 8 does not exist"),
+        (Isolation("0-2", "2-7"), "REBOOT-CPU-LISTS", "", "CPUs 2 are reserved and isolated"),
+        (Isolation("0-1", "3-7"), "REBOOT-CPU-LISTS", "", "CPUs 2 are neither reserved nor isolated"),
+        (Isolation("0-7", ""), "REBOOT-ALL-CPUS", ".reserved", "all 8 CPUs of a machine of pool training"),
+        (Isolation("a-b", "2-7"), "POOL-VALUE", ".reserved", "'a-b' is not a list of CPUs"),
+        (Isolation("3-1", "2-7"), "POOL-VALUE", ".reserved", "3-1 ends before it begins"),
+        (Isolation("0-99999999999", ""), "POOL-VALUE", ".reserved", "has a CPU above 8191"),
+        (Isolation("0-500", ""), "REBOOT-ABSENT", ".reserved", "CPU 500 does not exist"),
+        (COMPUTED, "REBOOT-NUMA", "", "computed: the NUMA nodes of a machine of pool training are not known"),
     ],
 )
-def test_wrong_cpus_are_refused_with_their_path(isolate: Isolation, path: str, message: str) -> None:
+def test_wrong_cpus_are_refused_with_their_path(
+    isolate: Isolation, code: str, path: str, message: str
+) -> None:
     (found,) = problems_of(tuning(isolate=isolate))
-    assert found[:2] == ("REBOOT-CPUS", f"pools[0].tuning.isolate{path}")
+    assert found[:2] == (code, f"pools[0].tuning.isolate{path}")
     assert message in found[2]
 
 
 def test_a_machine_that_would_be_reserved_as_a_whole() -> None:
     (found,) = problems_of(tuning(isolate=COMPUTED, instance_type="g6f.large", vcpus=2))
-    assert "all of them would be reserved" in found[2]
+    assert "all 2 CPUs of g6f.large would be reserved" in found[2]
 
 
 def test_isolated_cpus_are_needed_where_the_number_of_cpus_is_unknown() -> None:
@@ -116,22 +118,40 @@ def test_isolated_cpus_are_needed_where_the_number_of_cpus_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pages", "facts", "message"),
+    ("pages", "facts", "code", "message"),
     [
         (
             [HugePages("1G", 61)],
             {},
+            "REBOOT-HUGE-PAGES",
             "the pages need 61 GiB; a machine of pool training has 64 GiB, of which 4",
         ),
-        ([HugePages("2M", 30720), HugePages("1G", 1)], {}, "the pages need 61 GiB"),
-        ([HugePages("1G", 600, 1)], P4D, "need 600 GiB on NUMA node 1; p4d.24xlarge has 576 GiB"),
-        ([HugePages("1G", 1), HugePages("1G", 2)], {}, "pages of 1G are listed twice for the same place"),
-        ([HugePages("1G", 1, 2)], P4D, "NUMA node 2 does not exist: p4d.24xlarge has 2"),
+        ([HugePages("2M", 30720), HugePages("1G", 1)], {}, "REBOOT-HUGE-PAGES", "the pages need 61 GiB"),
+        (
+            [HugePages("1G", 600, 1)],
+            P4D,
+            "REBOOT-HUGE-PAGES",
+            "need 600 GiB on NUMA node 1; p4d.24xlarge has 576 GiB",
+        ),
+        (
+            [HugePages("1G", 1), HugePages("1G", 2)],
+            {},
+            "POOL-DUPLICATE",
+            "pages of 1G is listed twice for the same place",
+        ),
+        (
+            [HugePages("1G", 1, 2)],
+            P4D,
+            "REBOOT-ABSENT",
+            "NUMA node 2 does not exist: p4d.24xlarge has the NUMA nodes 0-1",
+        ),
     ],
 )
-def test_huge_pages_beyond_the_memory(pages: list[HugePages], facts: dict[str, t.Any], message: str) -> None:
+def test_huge_pages_beyond_the_memory(
+    pages: list[HugePages], facts: dict[str, t.Any], code: str, message: str
+) -> None:
     (found,) = problems_of(tuning(huge_pages=tuple(pages), **facts))
-    assert found[:2] == ("REBOOT-HUGE-PAGES", "pools[0].tuning.huge_pages")
+    assert found[:2] == (code, "pools[0].tuning.huge_pages")
     assert message in found[2]
 
 
@@ -151,8 +171,8 @@ def test_advice_of_a_profile_that_does_not_fit_names_the_profile() -> None:
     found = Problems()
     topology.check(asked, found)
     pages = next(one for one in found.found if one.code == "REBOOT-HUGE-PAGES")
-    cpus = next(one for one in found.found if one.code == "REBOOT-CPUS")
+    cpus = next(one for one in found.found if one.code == "REBOOT-NUMA")
     assert pages.path == cpus.path == "gpu_pools[0].tuning.profile"
     assert pages.message.startswith("the huge pages that inference advises need 16 GiB;")
-    assert pages.remedy == "Set huge_pages to pages of at most 12 GiB in all, or to [] for none."
+    assert pages.remedy == "Set huge_pages in tuning to pages of at most 12 GiB in all, or to [] for none."
     assert cpus.remedy.endswith("or to false.")

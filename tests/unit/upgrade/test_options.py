@@ -39,9 +39,9 @@ def test_an_unknown_pool_is_refused_with_those_that_exist() -> None:
     pools = [{"name": name, "node_selector": {"a": "b"}} for name in ("demo", "big")]
     with pytest.raises(InputError) as caught:
         options.chosen(pools, ["dmo", "big"])
-    assert caught.value.code == "POOL-VALUE"
+    assert caught.value.code == "POOL-UNKNOWN"
     assert "no pool dmo (did you mean demo?) with GPUs of NVIDIA. It has demo, big." in caught.value.message
-    assert caught.value.remedy == "Set gpu_upgrade_pools (module option only) to some of demo, big."
+    assert caught.value.remedy == "Set gpu_upgrade_pools (module option only) to one of demo, big."
 
 
 def test_a_branch_may_come_from_a_mirror() -> None:

@@ -19,16 +19,19 @@ CODES: t.Final = (
     ),
     Code(
         "API-ERROR",
-        "The API server answers with an error that has no code of its own, or another program answers "
-        "at its address, for example a proxy.",
-        "Check that `host` is what `oc whoami --show-server` prints; the message quotes the answer.",
+        "{request}: {answer}",
+        "Correct what the message names; it is the API server's own text. `oc get clusteroperator "
+        "kube-apiserver` says how the API server is.",
     ),
     Code(
         "API-FORBIDDEN",
-        "The identity lacks a permission (HTTP 403). The message names the identity, the verb and the "
-        "resource, as the API server does.",
-        "Grant the identity that verb on that resource; `oc auth can-i VERB RESOURCE -n NAMESPACE --as USER` "
-        "checks it.",
+        "{identity} may not {deed}: {answer}",
+        "Grant {user} the {verbs} on {place}; `oc auth can-i {question}` checks it.",
+    ),
+    Code(
+        "API-IMPERSONATE",
+        "The identity may not act as the one that impersonate_user or the kubeconfig's user names: {answer}",
+        "Grant {user} the verb impersonate on users and groups, or leave `impersonate_user` out.",
     ),
     Code(
         "API-INVALID",
@@ -52,20 +55,31 @@ CODES: t.Final = (
     ),
     Code(
         "API-REFUSED",
-        "An admission rule, for example a quota or an admission webhook, refused the object. The message is "
-        "the rule's own text.",
-        "Change what the message names; `oc describe quota -n NAMESPACE` shows the limits of a quota.",
+        "The request to {request} was refused: {answer}",
+        "Change what the message names: {rule} refused the object. `oc describe quota -A` shows the limits "
+        "of quotas.",
     ),
     Code(
         "API-RIGHTS",
-        "The identity lacks rights that the playbook needs; the message lists all. Nothing was changed.",
-        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with "
-        "`oc adm policy add-cluster-role-to-user ROLE USER`.",
+        "{user} may not do all that {playbook}.yml does. Missing: {missing}. Nothing was changed.",
+        "As an administrator, run the command in the remedy: it creates a ClusterRole and ends with `oc adm "
+        "policy add-cluster-role-to-user ROLE USER`.",
+    ),
+    Code(
+        "API-NOT-KUBERNETES",
+        "{host} answered with {answer} instead of JSON of an API server: something else answers there.",
+        "{also}Check `host`: it is the API server's address (`oc whoami --show-server`).",
     ),
     Code(
         "API-TLS",
         "The certificate of {host} cannot be trusted: {answer}",
         "Set `ca_cert` to the cluster's CA, or fix the kubeconfig.",
+    ),
+    Code(
+        "API-TLS-INGRESS",
+        "The certificate of {server} cannot be trusted: {answer}",
+        "Add the CA of the ingress to the file `ca_cert` (`oc get configmap default-ingress-cert -n "
+        "openshift-config-managed`).",
     ),
     Code(
         "API-UNKNOWN-FIELD",

@@ -22,10 +22,13 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-INVALID",
-        "A kubeconfig, a certificate or an option of the connection cannot be used, or one half of a pair "
-        "is missing.",
-        "Correct what the message names: `kubeconfig`, `host`, `username`, `password`, `client_cert`, "
-        "`client_key` or `ca_cert`.",
+        "The credentials cannot be used: {problem}",
+        "Check `kubeconfig`, `context`, `client_cert`, `client_key` and `ca_cert`.",
+    ),
+    Code(
+        "CRED-HALF",
+        "There is {place}, and no {other}.",
+        "Set `{other}` as well, or neither.",
     ),
     Code(
         "CRED-KUBECONFIG",
@@ -34,10 +37,8 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-LOGIN",
-        "OpenShift's OAuth server rejects the user and password, does not exist, or has a certificate that "
-        "is not trusted.",
-        "Check `username`, `password` and `host`; add the ingress CA (`oc get configmap "
-        "default-ingress-cert -n openshift-config-managed`) to the file in `ca_cert`.",
+        "OpenShift's OAuth server did not accept the user {username}: {answer}",
+        "Check `username` and `password`.",
     ),
     Code(
         "CRED-MIXED",
@@ -46,11 +47,27 @@ CODES: t.Final = (
         "Give the task one of them, such as `kubeconfig`, or `host` and its token, and unset the other.",
     ),
     Code(
+        "CRED-NOBODY",
+        "The API server refused a request without credentials, because {why}: {answer}",
+        "Set `api_key`, or a kubeconfig whose context has a user (`oc login`).",
+    ),
+    Code(
         "CRED-NONE",
-        "The task has no credentials: no option, no `K8S_AUTH_` variable, no kubeconfig and no service "
-        "account; or the kubeconfig's context names no user, and the API server asks for one.",
-        "Set `kubeconfig`, or `host` and `api_key`, or export `KUBECONFIG`. Launch a job of AWX with a "
+        "The task has no credentials: no option, no `K8S_AUTH_` variable, no kubeconfig ({path} does not "
+        "exist), no service account of a pod ({problem}).",
+        "Set `kubeconfig`, or `host` and `api_key`; or export `KUBECONFIG`. Launch a job of AWX with a "
         "credential, such as GPU cluster.",
+    ),
+    Code(
+        "CRED-NOT-PASSED",
+        "The API server did not get the credentials of this task: {answer}",
+        "Set `api_key`: a proxy or load balancer that ends TLS drops client certificates.",
+    ),
+    Code(
+        "CRED-NO-PASSWORD",
+        "The user {username} cannot log in with a password: {answer}",
+        "Check `host` (`oc whoami --show-server`); where an external issuer signs users in, use a "
+        "kubeconfig or `api_key`.",
     ),
     Code(
         "CRED-OIDC",
@@ -64,8 +81,12 @@ CODES: t.Final = (
     ),
     Code(
         "CRED-UNAUTHORIZED",
-        "The API server rejects the credentials (HTTP 401). The message says when a certificate or token has "
-        "expired.",
-        "Log in again with `oc login`, or renew the token in `api_key`.",
+        "{server} does not accept the credentials{also}: {answer}",
+        "Log in again (`oc login`), or renew the certificate or token (`api_key`).",
+    ),
+    Code(
+        "CRED-VALUE",
+        "The credentials cannot be used: {place} is {value}, {fault}.",
+        "Set {place} to `{wanted}`.",
     ),
 )

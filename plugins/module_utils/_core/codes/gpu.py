@@ -388,9 +388,9 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-FAILED",
-        "The MIG manager cannot partition a node's GPUs as the label nvidia.com/mig.config says.",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`; the layout must exist, and no "
-        "pod may hold a GPU.",
+        "node {node} could not be partitioned ({config})",
+        "Run `oc logs -n nvidia-gpu-operator -l app=nvidia-mig-manager --prefix`, and look for the pod of "
+        "{node}. The layout must exist, and no pod may hold a GPU.",
     ),
     Code(
         "GPU-MIG-FILE",
@@ -411,7 +411,7 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-MANAGER",
-        "The MIG manager of a node has not read the file of configurations as it is now.",
+        "{state|the MIG manager has not read the file of configurations as it is now}",
         "Run `oc describe daemonset -n nvidia-gpu-operator nvidia-mig-manager`.",
     ),
     Code(
@@ -427,8 +427,15 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-MIG-RUNNING",
-        "The MIG manager is still partitioning a node.",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`.",
+        "node {node} is being partitioned ({config}: {state})",
+        "Run `oc logs -n nvidia-gpu-operator -l app=nvidia-mig-manager --prefix`, and look for the pod of "
+        "{node}.",
+    ),
+    Code(
+        "GPU-MIG-SHARES",
+        "node {node} of pool {pool} offers {shares}",
+        "Run `oc logs -n nvidia-gpu-operator -l app=nvidia-mig-manager --prefix`, and look for the pod of "
+        "{node}.",
     ),
     Code(
         "GPU-MIG-STRATEGY",
@@ -667,10 +674,11 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-SHARING-SHARES",
-        "A node does not offer the shares of its GPUs that the pool's profile gives, or its labels say "
-        "otherwise.",
-        "Run the `oc delete pod` of the message: the device plugin reads its profile when it starts. Pods"
-        " that run do not end, except those that share by MPS.",
+        "node {node} of pool {pool} {state|does not offer the shares that the pool's profile gives}",
+        "Run `oc delete pod -n nvidia-gpu-operator -l 'app in "
+        "(nvidia-device-plugin-daemonset,gpu-feature-discovery)' --field-selector spec.nodeName={node}`: "
+        "the device plugin reads its profile when it starts. Pods that run do not end, except those that "
+        "share by MPS.",
     ),
     Code(
         "GPU-SRO-ERRORED",
@@ -736,10 +744,8 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-UPG-KEPT",
-        "The GPU operator's upgrade controller cannot delete pods with GPUs, so it would delete none on "
-        "their nodes and leave these cordoned at upgrade-failed. It deletes no static pods and none of "
-        "DaemonSets, and pods with an emptyDir or without a controller only if "
-        "`upgradePolicy.podDeletion` says so.",
+        "The GPU operator's upgrade controller cannot delete {number} with GPUs: {pods}. So it would delete "
+        "no pod there, and leave {nodes} cordoned at upgrade-failed. {so_far}",
         "Keep the DaemonSet off the nodes by a nodeSelector, or move the static pod's file away: both end "
         "the pods. For the others save what they hold, and allow the deletion in "
         "`gpu_operator_spec: {driver: {upgradePolicy: {podDeletion: {force: true, deleteEmptyDir: true}}}}`.",

@@ -19,16 +19,26 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-AUTOSCALER",
-        "The autoscaler does not run, or it does not manage the pool's machine sets yet.",
-        "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`, or `oc describe "
-        "deployment cluster-autoscaler-default -n openshift-machine-api`.",
+        "the autoscaler's operator has not {done} yet",
+        "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`.",
+    ),
+    Code(
+        "MACH-AUTOSCALER-DOWN",
+        "the deployment {deployment} is not available yet",
+        "Run `oc describe deployment {deployment} -n openshift-machine-api`.",
     ),
     Code(
         "MACH-AUTOSCALER-FOREIGN",
-        "A MachineAutoscaler that the collection did not make scales a machine set of the pool, or another "
-        "manager keeps limits in the ClusterAutoscaler that are too low.",
-        "Run `oc delete machineautoscaler NAME -n openshift-machine-api`, or raise "
-        "`spec.resourceLimits.gpus` with the tool that manages the ClusterAutoscaler.",
+        "The MachineAutoscaler {name} scales the machine set {machine_set}, and this collection did not make "
+        "it.",
+        "Run `oc delete machineautoscaler {name} -n {namespace}`, or set `replicas` instead of `autoscale` "
+        "in the pool.",
+    ),
+    Code(
+        "MACH-AUTOSCALER-LIMITS",
+        "The limits of the ClusterAutoscaler {name} are too low for the pools, and {manager} manages them "
+        "and would undo a change.",
+        "Set `spec.resourceLimits.gpus` to [{limits}] where {manager} reads it.",
     ),
     Code(
         "MACH-CAPACITY",
@@ -53,7 +63,7 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-DELETE-TIMEOUT",
-        "Machines or nodes did not disappear in time.",
+        "not deleted yet: {left}",
         "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain.",
     ),
     Code(
@@ -69,8 +79,8 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-HOOK",
-        "Somebody deleted a Machine, and its pre-drain hook holds it, because its node still has pods that "
-        "may not be evicted.",
+        "Machine {machine} has been in deletion since {since}, and its pre-drain hook holds it until its "
+        "node is empty. {refusal}",
         "Set `gpu_on_busy: drain` (module option `on_busy`), or wait until the pods have ended. `drain` "
         "ends them at once.",
     ),
@@ -95,15 +105,16 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-MIRRORED",
-        "The machine set or Machine is managed through Cluster API, so a change here would be rejected or "
-        "overwritten.",
-        "Change the object of Cluster API, or set `spec.authoritativeAPI` of the machine set or Machine to "
-        "MachineAPI.",
+        "The cluster refuses or overwrites changes to mirrors of Cluster API (authoritativeAPI {authority}): "
+        "{objects}. Nothing was changed.",
+        "Change their objects of Cluster API instead, or set `spec.authoritativeAPI` of each to MachineAPI "
+        "and wait until status.authoritativeAPI is MachineAPI too.",
     ),
     Code(
         "MACH-NO-API",
-        "The cluster has no Machine API to make nodes with.",
-        "Make the nodes in another way, and describe them with `existing` in the pool.",
+        "This cluster has no Machine API that this collection may use: {why}.",
+        "Create the nodes with the provider's own tools, and describe them with `existing.node_selector` in "
+        "the pool.",
     ),
     Code(
         "MACH-NO-GPU",
@@ -118,8 +129,9 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-NO-REFERENCE",
-        "The zone has no plain worker machine set to copy.",
-        "Set `zones` to zones that have one, or make a worker machine set with 0 replicas.",
+        "There is no worker machine set {where} to copy from.{also}",
+        "Set `zones` to zones that have a worker machine set ({zones}), or make one first (it may have 0 "
+        "replicas).",
     ),
     Code(
         "MACH-NODE-NOT-READY",
@@ -147,8 +159,8 @@ CODES: t.Final = (
     ),
     Code(
         "MACH-SCALED",
-        "Somebody scaled a machine set of the pool while the task worked, so the task stopped and removed no "
-        "machine.",
+        "somebody changed the replicas while the task worked ({changes}), so it stopped and removed no "
+        "machine",
         "Find out who ran `oc scale`, then run again with the number of nodes that you want.",
     ),
     Code(
@@ -157,12 +169,30 @@ CODES: t.Final = (
         "Wait until `oc get machineset {name} -n {namespace}` finds nothing, then run again.",
     ),
     Code(
+        "MACH-SET-ERROR",
+        "machine set {name}: {error}",
+        "Run `oc describe machineset {name} -n {namespace}`, and correct the options of the pool that the "
+        "text names.",
+    ),
+    Code(
+        "MACH-SET-HELD",
+        "all machines are gone, but finalizers keep machine sets: {sets}",
+        "Run `oc get machineset {name} -n {namespace} -o yaml`, and see whether the controller of its "
+        "finalizers runs.",
+    ),
+    Code(
         "MACH-SILENT",
         "A Machine on OpenStack has no server for longer than `capacity_timeout`, and OpenStack does not say "
         "why. Most likely a quota is full, or no host is valid. After 15 minutes the collection treats it as "
         "refused.",
         "Run `openstack quota show --usage` and raise the quota, or use another candidate. `oc logs -n "
         "{namespace} deployment/machine-api-controllers -c machine-controller` has Nova's answer.",
+    ),
+    Code(
+        "MACH-SOURCE",
+        "The source, machine set {name}, {why}; the pool needs one {where}.",
+        "Set gpu_node_pool_source_machine_set (module option source_machine_set) to a machine set of the "
+        "zone ({fitting}), or remove it, or correct `zones`.",
     ),
     Code(
         "MACH-SPOT-PRICE",

@@ -16,10 +16,9 @@ CODES: t.Final = (
     ),
     Code(
         "MON-API",
-        "The monitoring API of the cluster (the Thanos querier) does not answer, or its certificate is not "
-        "trusted.",
-        "Forward a port with `oc port-forward -n openshift-monitoring pod/prometheus-k8s-0 9090`, and set "
-        "`gpu_monitoring_url: http://127.0.0.1:9090`.",
+        "The monitoring API {host} does not answer: {problem}.",
+        "Run `oc port-forward -n openshift-monitoring pod/prometheus-k8s-0 9090` in another terminal, and "
+        "set `gpu_monitoring_url: http://127.0.0.1:9090` (module option `url`).",
     ),
     Code(
         "MON-API-FORBIDDEN",
@@ -43,8 +42,8 @@ CODES: t.Final = (
     ),
     Code(
         "MON-LIMIT",
-        "A limit of the alerts is out of range, or is no duration of Prometheus.",
-        "Set `gpu_monitoring_limits` as the message says.",
+        "`limits.{name}` is {value}, and must be {wanted}.",
+        "Set `gpu_monitoring_limits` (module option `limits`) to a mapping such as {{name}: {example}}.",
     ),
     Code(
         "MON-METRIC",
@@ -65,15 +64,22 @@ CODES: t.Final = (
     ),
     Code(
         "MON-NO-STACK",
-        "The cluster has no GPU stack, so nothing exports metrics of GPUs.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or set `gpu_operator_namespace`.",
+        "{lack}, so nothing exports metrics of GPUs.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or set `gpu_operator_namespace` (module "
+        "option `namespace`).",
+    ),
+    Code(
+        "MON-PASSED-OVER",
+        "The Prometheus of user workload passes over the exporter: namespace {namespace} has the label "
+        "{label}=true. Nothing was changed.",
+        "Set `gpu_monitoring_prometheus` to platform (module option `prometheus`).",
     ),
     Code(
         "MON-PROMETHEUS",
-        "The chosen Prometheus does not scrape the namespace of the GPU operator, because of its label "
-        "openshift.io/cluster-monitoring.",
-        "Set `gpu_monitoring_adopt: take` to overwrite the label, or choose the other Prometheus with "
-        "`gpu_monitoring_prometheus`.",
+        "The platform's Prometheus would not scrape the exporter: namespace {namespace} has the label "
+        "{label}={value}. Nothing was changed.",
+        "Run `oc label namespace {namespace} {label}-`, or set `gpu_monitoring_adopt: take` (module option "
+        "`adopt`) to overwrite the label.",
     ),
     Code(
         "MON-QUERY",

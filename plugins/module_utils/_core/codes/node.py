@@ -18,7 +18,8 @@ CODES: t.Final = (
     Code(
         "NODE-BUSY",
         "Pods use GPUs on nodes that would be drained or removed. Nothing was changed.",
-        "Wait until the pods have ended, or set `gpu_on_busy` (module option `on_busy`) to drain or wait.",
+        "Wait until they have ended, or set `gpu_on_busy: drain` (module option `on_busy`; the task evicts "
+        "them), or `gpu_on_busy: wait` (the task waits for their end).",
     ),
     Code(
         "NODE-CORDONED",
@@ -28,21 +29,22 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-DRAIN",
-        "Evicted pods did not end in time.",
-        "Run `oc describe pod NAME -n NAMESPACE` to see finalizers and grace period, then run again.",
+        "the drain waits for {pods}",
+        "{also}Run `oc describe pod {name} -n {namespace}` to see finalizers and "
+        "terminationGracePeriodSeconds, then run again: the next run resumes the drain.",
     ),
     Code(
         "NODE-EMPTYDIR",
         "Pods that would be evicted keep data in an emptyDir. Nothing was changed.",
-        "Save the data, then set `gpu_delete_emptydir: true` (module option `delete_emptydir`). The pods "
-        "end, and what is in their volumes is lost.",
+        "Save the data, then set `gpu_delete_emptydir: true` (module option `delete_emptydir`): the pods "
+        "end, and what is in these volumes is lost.",
     ),
     Code(
         "NODE-EVICTION",
-        "A webhook or the API server, which the message quotes, refused evictions until the end. "
-        "KubeVirt does so until it has moved a virtual machine. The node stays cordoned.",
-        "Run `oc describe pod NAME -n NAMESPACE`, move or stop what the text names (`virtctl stop NAME`), "
-        "then run again.",
+        "the evictions of these pods are refused: {pods}",
+        "Run `oc describe pod {name} -n {namespace}`, move or stop what the text in brackets names (a "
+        "virtual machine: `virtctl stop NAME`), then run again: the next run resumes the drain. The node "
+        "stays cordoned until then.",
     ),
     Code(
         "NODE-NEW-WORK",
@@ -59,16 +61,15 @@ CODES: t.Final = (
     ),
     Code(
         "NODE-PDB",
-        "PodDisruptionBudgets, which the message quotes, kept pods until the time ran out. The node stays "
-        "cordoned.",
-        "Run `oc get pdb -A`, let the application run elsewhere too, then run again.",
+        "disruption budgets keep {pods}{also}",
+        "Run `oc get pdb -A`, and run more pods of that application on other nodes, or raise the budget; "
+        "then run again: the next run resumes the drain. The node stays cordoned until then.",
     ),
     Code(
         "NODE-RETURNS",
-        "Pods with GPUs that tolerate the cordon came to the node after the others were evicted. The "
-        "message quotes the toleration. The node stays cordoned.",
-        "Remove the toleration, or run `oc scale KIND/NAME -n NAMESPACE --replicas=0` for the pods' "
-        "owner; then run again. The scale ends all pods of that owner.",
+        "pods with GPUs: {pods}",
+        "Remove that toleration from the pods' controller, or scale it down (`oc scale --replicas=0`; that "
+        "ends all its pods), then run again: the next run resumes the drain.",
     ),
     Code(
         "NODE-UNCORDONED",
@@ -78,8 +79,8 @@ CODES: t.Final = (
     Code(
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
-        "Delete the pods, or set `gpu_evict_unmanaged: true` (module option `force`). Both end the pods "
-        "for good: nothing makes them again.",
+        "No controller would recreate them on another node: delete them, or set `gpu_evict_unmanaged: true` "
+        "(module option `force`). Both end them for good.",
     ),
     Code(
         "NODE-YOUNG",

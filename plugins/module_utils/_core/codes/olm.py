@@ -11,10 +11,10 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "OLM-ABSENT",
-        "The cluster has no Operator Lifecycle Manager. For the GPU operator, `helm_values` holds the "
-        "values of its Helm chart.",
-        "Add OperatorLifecycleManager to `spec.capabilities.additionalEnabledCapabilities` of the "
-        "ClusterVersion, or install the operator with `helm install`.",
+        "{cluster|The cluster} has no Operator Lifecycle Manager, which package {package} needs.",
+        "Add OperatorLifecycleManager to `spec.capabilities.additionalEnabledCapabilities` of "
+        "ClusterVersion version; where the cluster is not OpenShift, install the operator with `helm "
+        "install`.",
     ),
     Code(
         "OLM-BUSY",
@@ -24,14 +24,16 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-CATALOG",
-        "The catalogue does not exist or is switched off, or it was not READY for the time of `grace`.",
-        "Run `oc get catalogsource,pods -n openshift-marketplace`, or set `gpu_operator_source` or "
-        "`node_feature_discovery_source` (module option `source`) to another catalogue.",
+        "Package {package} cannot be read from its catalogue: {why|the catalogue does not exist, is "
+        "switched off, or is not READY}",
+        "Run `oc get catalogsource,pods -n openshift-marketplace`, or set {catalogue|`gpu_operator_source` "
+        "or `node_feature_discovery_source` (module option `source`) to another catalogue}.",
     ),
     Code(
         "OLM-CLUSTER-OPERATOR",
-        "The operator is part of OpenShift, and its ClusterOperator does not exist or is not healthy.",
-        "Run `oc describe clusteroperator NAME`; if it does not exist, enable its capability.",
+        "{package} is part of OpenShift, and ClusterOperator {name} {state|does not exist or does not work}.",
+        "Run `oc describe clusteroperator {name}`; if it does not exist, add {capability|its capability} to "
+        "`spec.capabilities.additionalEnabledCapabilities` of ClusterVersion version.",
     ),
     Code(
         "OLM-CRD-STORED",
@@ -48,54 +50,56 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-CSV-FAILED",
-        "The CSV failed. The message gives reason, message and unmet requirements.",
-        "Run `oc describe csv NAME -n NAMESPACE`, correct the cause, then remove and install the operator "
-        "again.",
+        "CSV {name} is Failed ({cause}): {why}.",
+        "Run `oc describe csv {name} -n {namespace}`, correct the cause, set `state: absent`, then `state: "
+        "present`. No pod ends, unless `remove_crds` is set.",
     ),
     Code(
         "OLM-CSV-GONE",
         "Subscription {subscription} says that CSV {csv} is installed, but it was deleted.",
-        "Set `state: absent`, then `state: present`; OLM does not install it again by itself. No pod "
-        "ends, unless `remove_crds` is set.",
+        "Set `state: absent`, then `state: present`; OLM does not install it again by itself. No pod ends, "
+        "unless `remove_crds` is set.",
     ),
     Code(
         "OLM-CSV-HELD",
-        "The CSV is still being deleted: a finalizer holds it. The message names the custom resources that "
-        "OLM waits for.",
-        "Run `oc get pods -n openshift-operator-lifecycle-manager` to check that OLM runs, then find out "
-        "why the named objects stay.",
+        "CSV {name} is still being deleted (finalizers: {finalizers}){also}",
+        "Run `oc get pods -n openshift-operator-lifecycle-manager` to check that OLM runs, then check the "
+        "finalizers of these objects.",
     ),
     Code(
         "OLM-CSV-PENDING",
-        "The CSV did not succeed in time.",
-        "Run `oc describe csv NAME -n NAMESPACE`.",
+        "CSV {name} {state|has not succeeded}",
+        "Run `oc describe csv {name} -n {namespace}`, and check the operator's Deployment.",
     ),
     Code(
         "OLM-DRIVER-CHANGE",
-        "The upgrade of the GPU operator would change the driver of running nodes. The message gives both "
-        "drivers, the nodes and the pods. Nothing was approved.",
-        "Set `gpu_operator_driver_change`, or `gpu_upgrade_driver_change` for upgrade_operators.yml, to pin "
-        "or allow.",
+        "{change|The upgrade of the GPU operator would replace the driver of running nodes}. {effect|The "
+        "message gives both drivers, the nodes and the pods}. Nothing was approved.",
+        "Set `gpu_operator_driver_change` (module option `driver_change`), or `gpu_upgrade_driver_change` "
+        "for upgrade_operators.yml, to pin, to keep the driver that runs, or to allow, to have it replaced "
+        "node by node.",
     ),
     Code(
         "OLM-DRIVER-PIN",
-        "The running driver cannot be written into the ClusterPolicy: the collection did not make the "
-        "policy, or the driver's image cannot be read.",
+        "The running driver was not pinned: {why|the collection did not make the ClusterPolicy, or the "
+        "driver's image cannot be read}. Nothing was approved.",
         "Set `spec.driver` in the ClusterPolicy to the driver that runs, or set `gpu_operator_adopt: take` "
         "for enable_gpus.yml.",
     ),
     Code(
         "OLM-FOREIGN-CSV",
-        "The InstallPlan would also install a CSV that the task did not ask for. The message lists all of "
-        "them. Nothing was approved.",
-        "Set `gpu_operator_allow_csvs`, `node_feature_discovery_allow_csvs` or `gpu_upgrade_allow_csvs` "
-        "(module option `allow_csvs`), or install the operator in a namespace that it has alone.",
+        "InstallPlan {plan} in namespace {namespace} would also install {csvs}; it was not approved.",
+        "Set {setting|`gpu_operator_allow_csvs`, `node_feature_discovery_allow_csvs` or "
+        "`gpu_upgrade_allow_csvs` (module option `allow_csvs`)} to accept that, or install the operator in "
+        "a namespace that it has alone.",
     ),
     Code(
         "OLM-GROUP",
-        "The namespace has two OperatorGroups, or one that targets other namespaces.",
-        "Run `oc get operatorgroup -n NAMESPACE` and keep one that fits, or set `gpu_operator_namespace` or "
-        "`node_feature_discovery_namespace` (module option `namespace`) to another one.",
+        "The OperatorGroup of namespace {namespace} does not suit package {package}: {why|there are two, or "
+        "it targets other namespaces}.",
+        "Run `oc get operatorgroup -n {namespace}` and keep one that fits, or set "
+        "{setting|`gpu_operator_namespace` or `node_feature_discovery_namespace` (module option "
+        "`namespace`)} to {place|another namespace}.",
     ),
     Code(
         "OLM-IN-USE",
@@ -106,97 +110,97 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-INSTALL-MODE",
-        "The operator does not support that install mode.",
-        "Set `install_mode` to the one that the message names.",
+        "Package {package} does not support install mode {mode}; it supports {modes}.",
+        "Set `install_mode` to one that it supports.",
     ),
     Code(
         "OLM-NO-CHANNEL",
-        "The package does not have that channel. The message lists all channels.",
-        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`) to one of "
-        "them.",
+        "Package {package} has no channel {channel}{also}; it has: {channels}.",
+        "Set {setting|`gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`)} "
+        "to one of them.",
     ),
     Code(
         "OLM-NO-CSV",
-        "The channel does not have that CSV. The message lists all CSVs.",
-        "Set `gpu_operator_csv` or `node_feature_discovery_csv` (module option `csv`) to one of them, or set "
-        "another channel.",
+        "{where|The channel} has no CSV {wanted}; it has: {csvs}.",
+        "Set {setting|`gpu_operator_csv` or `node_feature_discovery_csv` (module option `csv`)} to one of "
+        "them, set another channel, or mirror that release.",
     ),
     Code(
         "OLM-NO-PACKAGE",
-        "No catalogue has the package. The message offers the nearest names.",
-        "Correct the package name, or mirror the package; `oc get packagemanifests -n "
-        "openshift-marketplace` lists what exists.",
+        "Package {package} is in none of the catalogues {catalogues}.",
+        "{hint|Correct the package name.} A mirrored catalogue must contain the package; `oc get "
+        "packagemanifests -n openshift-marketplace` lists what exists.",
     ),
     Code(
         "OLM-NO-PATH",
-        "The channel leads past the CSV that the task asks for, or has no way from the installed CSV: it "
-        "does not hold it, and its head does not skip it. The message says which.",
+        "Channel {channel} of {package} does not lead to {target}: {why|the channel leads past it, or has "
+        "no way from the installed CSV}.",
         "Set `gpu_operator_csv` (module option `csv`), `gpu_operator_channel` (module option `channel`) or "
         "`gpu_upgrade_operators` to what the remedy names.",
     ),
     Code(
         "OLM-NO-UPGRADE",
-        "No InstallPlan leads from the installed CSV to the wanted one.",
-        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`) to one "
-        "that has a path between the two.",
+        "CSV {installed} is installed, and no way leads to {target}{also}",
+        "Set {setting|`gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`)} "
+        "to one that has a path between the two, or remove the operator (`state: absent`) and install that "
+        "CSV. Pods that need its operands end.",
     ),
     Code(
         "OLM-NOT-INSTALLED",
-        "The operator to upgrade has no Subscription, or its Subscription has installed nothing yet.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or take the operator out of "
+        "{place|gpu_upgrade_operators}: the Subscription to {package} {state|does not exist or has "
+        "installed nothing}, so there is nothing to upgrade.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or take the entry out of "
         "`gpu_upgrade_operators`.",
     ),
     Code(
         "OLM-NOT-OURS",
-        "A Subscription that the collection did not make differs from what the task asks for.",
+        "Subscription {subscription} was created by {creator}{also}. Nothing was changed.",
         "Set `gpu_operator_adopt: take` or `node_feature_discovery_adopt: take` (module option `adopt`), or "
         "ask for what the Subscription has.",
     ),
     Code(
         "OLM-PENDING",
-        "OLM made no InstallPlan in time.",
-        "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator`.",
+        "OLM has not finished: {state|there is no InstallPlan, or it is not complete}",
+        "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator --tail=50`.",
     ),
     Code(
         "OLM-PLAN-FAILED",
-        "The InstallPlan failed. The message is its own text.",
-        "Correct the cause, run `oc delete installplan NAME -n NAMESPACE`, then run again.",
-    ),
-    Code(
-        "OLM-PLAN-PENDING",
-        "The approved InstallPlan did not complete in time.",
-        "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator`.",
+        "InstallPlan {plan} failed: {why}.",
+        "Correct the cause, run `oc delete installplan {plan} -n {namespace}`, then run again.",
     ),
     Code(
         "OLM-RESOLVE",
-        "OLM cannot resolve the Subscription. The message is OLM's own text.",
-        "Set `gpu_operator_channel` or `node_feature_discovery_channel` (module option `channel`), install "
-        "the missing dependency, or delete the second OperatorGroup, as the text says.",
+        "Subscription {subscription}: {answer}",
+        "As the text says: set {setting|`gpu_operator_channel` or `node_feature_discovery_channel` (module "
+        "option `channel`)} to another channel, install the missing dependency, or delete the second "
+        "OperatorGroup.",
     ),
     Code(
         "OLM-SOURCES",
-        "Several catalogues have the package. The message lists all of them.",
-        "Set `gpu_operator_source` or `node_feature_discovery_source` (module option `source`) to one of "
-        "them.",
+        "Package {package} comes from {number} catalogues: {catalogues}.",
+        "Set {setting|`gpu_operator_source` or `node_feature_discovery_source` (module option `source`)} to "
+        "one of {catalogues}.",
     ),
     Code(
         "OLM-SUPPORT",
-        "This release of the operator needs a newer release of OpenShift than the cluster runs.",
-        "Set `gpu_operator_channel` or `gpu_operator_csv` (module options `channel`, `csv`) to a release of "
-        "the operator that supports the cluster's release.",
+        "{csv} is supported on OpenShift {first} to {last} (as of {date}), not on {release}.{also}",
+        "Set {setting|`gpu_operator_channel` or `gpu_operator_csv` (module options `channel`, `csv`)} to a "
+        "release of the operator that supports OpenShift {release}.",
     ),
     Code(
         "OLM-TWICE",
-        "The package has two Subscriptions, or one in another namespace.",
-        "Set `gpu_operator_namespace` or `node_feature_discovery_namespace` (module option `namespace`) to "
-        "the one that the message names, or run `oc delete subscription NAME -n NAMESPACE` for the wrong "
-        "one.",
+        "Package {package} has {subscriptions|two Subscriptions, or one in another namespace,} already, and "
+        "it can have one.",
+        "{choice|Set `gpu_operator_namespace` or `node_feature_discovery_namespace` (module option "
+        "`namespace`) to the namespace of the right one, or run} {commands|`oc delete subscription`} for "
+        "the one that is wrong; its operator stays until its CSV is deleted.",
     ),
     Code(
         "OLM-UNPACK",
-        "OLM cannot unpack a bundle image. The message gives the image, the Job and what the node said.",
-        "Correct the mirror or pull secret, run `oc delete job NAME -n openshift-marketplace`, then run "
-        "again.",
+        "Subscription {subscription}: {why}",
+        "Make {images|the bundle image} readable on the nodes (mirror, ImageDigestMirrorSet, the "
+        "CatalogSource's spec.secrets), then {command|run `oc delete job NAME -n openshift-marketplace`} "
+        "and run again.",
     ),
     Code(
         "OLM-V1",
@@ -207,9 +211,9 @@ CODES: t.Final = (
     ),
     Code(
         "OLM-VERSION",
-        "Another version is installed than the CSV that the task asks for.",
+        "CSV {installed} is installed, and {target} was asked for{also}.",
         "Set `gpu_operator_approve: upgrade` or `node_feature_discovery_approve: upgrade` (module option "
-        "`approve`) to get a newer version; to get an older one, remove the operator first. The removal "
-        "of the GPU operator with its ClusterPolicy takes the drivers away: pods with GPUs end.",
+        "`approve`) to get a newer version; to get an older one, remove the operator first. The removal of "
+        "the GPU operator with its ClusterPolicy takes the drivers away: pods with GPUs end.",
     ),
 )

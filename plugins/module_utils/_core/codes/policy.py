@@ -11,8 +11,8 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "POLICY-FOREIGN",
-        "An object with the name of a policy, or of a Deployment for spare devices, was not made by this "
-        "collection. Nothing was changed.",
+        "{object|An object with the name of a policy, or of a Deployment for spare devices,} was not made "
+        "by this collection. Nothing was changed.",
         "Delete the object that the message names, or leave `gpu_policy_admission` out, or set "
         "`gpu_policy_spare_namespace`.",
     ),

@@ -18,15 +18,19 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-ARCH",
-        "The pool mixes instance types of two architectures, or the validation image does not exist for the "
-        "nodes' architecture.",
-        "Make one pool for each architecture, or set `validate.image` in the pool.",
+        "{path}: the image is for {allowed}, but {type} is {arch}.",
+        "Set `validate.image` of the pool to an image for {arch}, or use another `instance_type`.",
+    ),
+    Code(
+        "POOL-ATTACHED",
+        "{path}: {gpus} cannot be attached to {machine}.",
+        "Set `{path}` to what is allowed: {allowed}.",
     ),
     Code(
         "POOL-AUTOSCALE-ZERO",
-        "The autoscaler would never scale the pool up from 0: its resources are renamed or mixed, its "
-        "devices are not NVIDIA's, or the size of its bare metal hosts is unknown.",
-        "Set `autoscale.min` to 1 or more.",
+        "{path}: the autoscaler books only {booked} for a node that does not exist yet, and {why}, so it "
+        "would never scale up from 0.",
+        "Set `autoscale.min` to at least 1{also}.",
     ),
     Code(
         "POOL-AUTOSCALED",
@@ -37,30 +41,30 @@ CODES: t.Final = (
         "replacement of a node ends its pods.",
     ),
     Code(
-        "POOL-CLUSTER-WIDE",
-        "{path}: {value} differs from {other} of {first}, but a ClusterPolicy has this setting once for all "
-        "pools.",
-        "Give both pools in `gpu_pools` the same value.",
+        "POOL-CLASS",
+        "{path}: a pool may not describe the priority class {name}: {why}.",
+        "Give the class in `priority` another name.",
     ),
     Code(
         "POOL-CONFLICT",
-        "Two options contradict each other, or two pools describe the same quota or priority class "
-        "differently.",
-        "Keep one of the two options that the message names in `gpu_pools`.",
+        "{path}: does not go with {other}{also}.",
+        "Keep one of the two in `gpu_pools`.",
+    ),
+    Code(
+        "POOL-DIFFERS",
+        "{path}: {value} differs from {other}, and {once} has this once for all pools.",
+        "Give both in `gpu_pools` the same value.{also}",
     ),
     Code(
         "POOL-DISK",
-        "The platform or the instance type does not have that type of disk, or does not take that size, "
-        "IOPS or throughput.",
-        "Change `disk` in the pool.",
+        "{path}: {what|a type, a size, IOPS or a throughput} does not work {where|on this platform, or with "
+        "this instance type}.",
+        "Change `{path}`: {allowed|the message says what the disk can have}.",
     ),
     Code(
         "POOL-DRA",
-        "The pool has an option that only a device plugin supports (sharing but by claims, autoscale, MIG "
-        "resources, a quota of requests), and the backend is `dra`. Or it has `sharing.claims`, and the "
-        "backend is another one.",
-        "Remove the option from the pool, or leave out `gpu_backend`; for `sharing.claims` set "
-        "`gpu_backend: dra`.",
+        "{path}: does not go with backend dra: {why}.",
+        "{instead}, or choose another `gpu_backend`.",
     ),
     Code(
         "POOL-DRIFT",
@@ -71,21 +75,28 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-DRIVER",
-        "The pool's GPUs do not support the kernel modules that the pool asks for, or these do not go with "
-        "what the pool has run beside the driver.",
-        "Remove `driver.kernel_module_type` from the pool, or set what the message names.",
+        "{path}: does not fit: {why}.",
+        "Change `driver` of the pool as the message says.",
     ),
     Code(
         "POOL-DUPLICATE",
-        "The name of a pool or disk, a zone, a taint, an instance type or a variable of the driver is listed "
-        "twice.",
+        "{path}: {name} is listed twice{also}.",
         "Name it once in `gpu_pools`.",
     ),
     Code(
+        "POOL-EITHER",
+        "{path}: must have exactly one of {options}, not {given}.",
+        "Keep one of them in `{path}`.",
+    ),
+    Code(
+        "POOL-EMPTY",
+        "{path}: is empty, or asks for nothing.",
+        "Write `{path}` as {example}, or remove it.",
+    ),
+    Code(
         "POOL-FABRIC",
-        "The pool asks for an Elastic Fabric Adapter or accelerated networking, and the instance type has "
-        "none.",
-        "Remove the option that the message names, or set another `instance_type`.",
+        "{path}: {instance_type} has no {fabric|Elastic Fabric Adapter, or no accelerated networking}.",
+        "Remove `{path}`, or set an `instance_type` that has it.",
     ),
     Code(
         "POOL-GEOMETRY",
@@ -95,15 +106,15 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-GPUS",
-        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs "
-        "attached GPUs, does not take that number, or its instance type has another number.",
-        "Correct `gpus` of the candidate, `gcp.gpus` or `nutanix.gpus` as the message says.",
+        "{path}: has {given}, and {type} has {gpus}.",
+        "Correct `{path}`, or use another `instance_type`. If the catalogue is wrong, correct the type in "
+        "gpu_instance_types_catalogue (module option catalogue).",
     ),
     Code(
         "POOL-INSTANCE-TYPE",
-        "The catalogue does not know the instance type on this platform. The message offers the nearest "
-        "names.",
-        "Correct `instance_type`, or add `gpus` and `gpu_model` to the candidate.",
+        "{path}: {name} is {what}.",
+        "{also}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of host), "
+        "add `gpus` (and `gpu_model`) to the candidate.",
     ),
     Code(
         "POOL-INVALID",
@@ -112,15 +123,24 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-LABEL",
-        "The key or value of a label is not legal, is not text, or belongs to the collection, "
-        "to control-plane nodes, or to an operator, the kubelet or the cloud.",
-        "Change, quote or remove the label in `labels`.",
+        "The key or value of a label is not legal, or is not text.",
+        "Change or quote the label in `labels`.",
+    ),
+    Code(
+        "POOL-LABEL-TAKEN",
+        "{path}: a pool may not set this label: it {why}.",
+        "Remove it from `labels`.{also}",
     ),
     Code(
         "POOL-MARKET",
-        "The platform does not have that market, the market and the reservation contradict each other, the "
-        "reservation's id is malformed, or the market takes no price.",
-        "Change `market` in the pool.",
+        "{path}: {what|the market, a reservation or a price} does not work {where|on this platform, or with "
+        "another option}.",
+        "Change `{path}`: {allowed|the message says what the market can be}.",
+    ),
+    Code(
+        "POOL-MIXED",
+        "{path}: mixes {found} in one pool.",
+        "Make one pool for each {kind}, each with its own `candidates`.",
     ),
     Code(
         "POOL-NAME",
@@ -129,12 +149,21 @@ CODES: t.Final = (
         "Change `name` in the pool.",
     ),
     Code(
+        "POOL-NO-DRA",
+        "{path}: needs the DRA driver, which runs only with backend dra.",
+        "Set `gpu_backend: dra` (module gpu_sharing: claims: true), or use `time_slicing` or `mps`.",
+    ),
+    Code(
+        "POOL-NO-GPUS",
+        "{path}: {machine} has no GPU.",
+        "Attach GPUs with `gcp.gpus`, such as {type: nvidia-tesla-t4, count: 1}.",
+    ),
+    Code(
         "POOL-NONE",
-        "The list of pools is empty, or `gpu_pools` is not set. A playbook works on localhost, unless "
-        "`gpu_clusters` names hosts of the inventory.",
+        "{path}: is empty, so there is nothing to do.",
         "Write a file with pools as the message shows, and run `ansible-playbook playbooks/enable_gpus.yml "
         "-e @FILE`; or `ansible-playbook playbooks/enable_gpus.yml -i INVENTORY -e gpu_clusters=all` for "
-        "pools in an inventory.",
+        "pools in an inventory: without gpu_clusters a playbook works on localhost.",
     ),
     Code(
         "POOL-OVERLAP",
@@ -148,13 +177,13 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-PLATFORM",
-        "The option belongs to another platform, or this platform's machines do not support it.",
-        "Remove the option that the message names from `gpu_pools`.",
+        "{path}: is for {platform}, but this cluster runs on {cloud}.",
+        "Remove {platform} from the pool in `gpu_pools`.",
     ),
     Code(
         "POOL-PRIORITY",
-        "A priority class exists with another value or preemption policy, which never change, or another "
-        "field manager set its description.",
+        "{clashes|A priority class exists with another value or preemption policy, which never change, or "
+        "another field manager set its description.} Nothing was changed.",
         "Set the live values in `priority` of the pool, or give the class another name there.",
     ),
     Code(
@@ -175,8 +204,13 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-REQUIRED",
-        "A required option is missing. The message names its path.",
-        "Set the option that the message names in `gpu_pools`.",
+        "{path}: is required{also}.",
+        "Set `{path}` in the description of the pool (`gpu_pools`).",
+    ),
+    Code(
+        "POOL-SIZE",
+        "{path}: is required to scale up from 0: on {cloud} the autoscaler does not know the size of {type}.",
+        "Set {keys} on the candidate, or `autoscale.min` to at least 1.",
     ),
     Code(
         "POOL-SURGE",
@@ -192,6 +226,11 @@ CODES: t.Final = (
         "Set the taint's `effect` to NoSchedule.",
     ),
     Code(
+        "POOL-TOO-MANY",
+        "{path}: {value} is more than {limit}.",
+        "Set `{path}` to at most {most}.",
+    ),
+    Code(
         "POOL-TUNING",
         "TuneD, the kernel or the machines would not take a value of `tuning`: an unknown profile or one for "
         "another architecture, a wrong sysctl or kernel argument, a text that TuneD cannot read.",
@@ -199,14 +238,18 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-TYPE",
-        "A value has the wrong type: YAML read a boolean or a number, or found a mapping instead of a list. "
-        "`-e gpu_pools=VALUE` always gives text.",
-        "Quote the value in `gpu_pools`, or write it as the message shows.",
+        "{path}: must be {form}, not {value}.",
+        "In `gpu_pools`, write {path} as {form}.",
+    ),
+    Code(
+        "POOL-UNKNOWN",
+        "{path}: has no pool {pool}. It has {known}.",
+        "Set `{option}` to one of {known}.",
     ),
     Code(
         "POOL-UNKNOWN-KEY",
-        "An option does not exist. The message offers the nearest name.",
-        "Correct the key that the message names in `gpu_pools`.",
+        "{path}: {key} is not an option here.",
+        "{also}Allowed keys: {keys}. docs/pools.md describes those of `gpu_pools`.",
     ),
     Code(
         "POOL-VALUE",
@@ -216,8 +259,9 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-VENDOR",
-        "The instance type has devices of another vendor than NVIDIA, or the pool mixes vendors.",
-        "Set another `instance_type`; to make such nodes anyway, set `accelerator`.",
+        "{path}: {type} has {model} devices ({vendor}), which the NVIDIA GPU Operator does not drive.",
+        "Use another `instance_type`: {others}. To create such nodes anyway, set `accelerator: "
+        "{accelerator}`.",
     ),
     Code(
         "POOL-ZONE",

@@ -11,8 +11,9 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "PULL-CONFIG",
-        "The new pull secret is no .dockerconfigjson: it has no auths, or a registry in it has no login.",
-        "Set `gpu_pull_secret_file` to a file that `podman login --authfile FILE REGISTRY` wrote.",
+        "{option}: the new pull secret cannot be used: {why}.",
+        "Set `gpu_pull_secret_file` (module option `path`) to a file that `podman login --authfile FILE "
+        "REGISTRY` wrote.",
     ),
     Code(
         "PULL-DROPS",
@@ -21,16 +22,12 @@ CODES: t.Final = (
         "`gpu_pull_secret_drop: true` (module option `drop`).",
     ),
     Code(
-        "PULL-JSON",
-        "The new pull secret cannot be read, or is not JSON.",
-        "Set `gpu_pull_secret_file` to a file that `podman login --authfile FILE REGISTRY` wrote.",
-    ),
-    Code(
         "PULL-NONE",
-        "Nothing in the GPU stack names a pull secret, or none of the names that were asked for.",
-        "Set `gpu_pull_secret_names` to Secrets that the message names. For images that are pulled with the "
-        "pull secret of the whole cluster, run `oc set data secret/pull-secret -n openshift-config "
-        "--from-file=.dockerconfigjson=FILE`.",
+        "No ClusterPolicy, NVIDIADriver, NicClusterPolicy, Module or ServiceAccount of the GPU stack names a "
+        "pull secret, so its images are pulled with the pull secret of the whole cluster.",
+        "Change that one with `oc set data secret/pull-secret -n openshift-config "
+        "--from-file=.dockerconfigjson=FILE`, or set gpu_operator_spec: {driver: {imagePullSecrets: "
+        "[NAME]}} and run `ansible-playbook playbooks/enable_gpus.yml`.",
     ),
     Code(
         "PULL-OWNER",
@@ -55,5 +52,10 @@ CODES: t.Final = (
         "{secret} {why}, so its content cannot be replaced.",
         "Run `oc delete secret {name} -n {namespace}`, then `ansible-playbook "
         "playbooks/rotate_pull_secret.yml` again: it creates the Secret.",
+    ),
+    Code(
+        "PULL-UNKNOWN",
+        "names: {names}: no object of the GPU stack pulls images with this Secret.",
+        "Set `gpu_pull_secret_names` (module option `names`) to some of {known}.",
     ),
 )

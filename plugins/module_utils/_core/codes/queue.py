@@ -11,8 +11,9 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "QUEUE-BUSY",
-        "Workloads hold GPUs of queues that are to be removed.",
-        "Set `gpu_on_busy: wait` or `gpu_on_busy: drain` (module option `on_busy`). `drain` ends them.",
+        "GPUs of the queues are held by {count}: {names}.{also}",
+        "Set `gpu_on_busy: wait` (module option `on_busy`) to remove the queues when these have ended, or "
+        "`gpu_on_busy: drain`, with which Kueue ends them now.",
     ),
     Code(
         "QUEUE-CLAIMS",
@@ -22,9 +23,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-COHORT",
-        "A queue borrows or lends without a cohort, borrows where only it has GPUs, or lends more than it "
-        "has.",
-        "Correct `cohort`, `borrow` or `lend` of the queue, as the message says.",
+        "{path} is {number}, and must be {wanted}.",
+        "Set `{path}` to {wanted}, or remove it.",
     ),
     Code(
         "QUEUE-FLAVOR",
@@ -38,8 +38,8 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-INACTIVE",
-        "Kueue does not use a ClusterQueue: a flavor, a topology or an admission check is missing.",
-        "Run `oc describe clusterqueues.kueue.x-k8s.io NAME`.",
+        "ClusterQueue {queue} is not active ({condition}): {answer}",
+        "Run `oc describe clusterqueues.kueue.x-k8s.io {queue}`, and mend what is missing.",
     ),
     Code(
         "QUEUE-LOCAL-QUEUE",
@@ -50,13 +50,13 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-NAME",
-        "The name of a queue, LocalQueue or cohort is not valid, or is there twice.",
-        "Set another `name`, `local_queue` or `cohort`, as the message says.",
+        "{path}: {name} {fault}.",
+        "Set `{path}` to another name.",
     ),
     Code(
         "QUEUE-NAMESPACE",
-        "A queue has no namespace, or one that belongs to the platform.",
-        "Set `namespaces` of the queue to namespaces of teams.",
+        "{path}: {fault}, and Jobs use a queue in the namespaces of teams.",
+        "Set `{path}` to such namespaces, each once, for example `namespaces: [team-a]`.",
     ),
     Code(
         "QUEUE-NO-CERT-MANAGER",
@@ -66,10 +66,21 @@ CODES: t.Final = (
         "'name=openshift-cert-manager-operator namespace=cert-manager-operator source=redhat-operators'`.",
     ),
     Code(
+        "QUEUE-NO-COHORT",
+        "{path}: the queue is in no cohort, so nobody borrows from it or lends to it.",
+        "Set `cohort` of {queue}, or remove {path}.",
+    ),
+    Code(
         "QUEUE-NO-KUEUE",
         "The cluster does not serve Kueue ({group}), so there are no queues. Nothing was changed.",
         "Set `gpu_policy_queue_operator: true`, which installs the Red Hat build of Kueue, or remove "
         "`gpu_queues` (module option `queues`).",
+    ),
+    Code(
+        "QUEUE-NO-LENDER",
+        "{path}: no other queue of cohort {cohort} has GPUs of pool {pool}, so {queue} would borrow from "
+        "itself. Nothing was changed.",
+        "Remove {path}, or give another queue of the cohort a part of the pool in its `pools`.",
     ),
     Code(
         "QUEUE-NO-TOPOLOGY",
@@ -78,13 +89,14 @@ CODES: t.Final = (
     ),
     Code(
         "QUEUE-NOT-ACTIVE",
-        "Kueue did not look at the queues within `wait_timeout`.",
-        "Run `oc logs -n openshift-kueue-operator deployment/kueue-controller-manager`.",
+        "{object} is not active: {why}",
+        "Run `oc get pods -A -l control-plane=controller-manager,app.kubernetes.io/name=kueue` and `oc logs "
+        "-n openshift-kueue-operator deployment/kueue-controller-manager`.",
     ),
     Code(
         "QUEUE-NOT-AVAILABLE",
-        "Red Hat's operator did not make Kueue available within `wait_timeout`.",
-        "Run `oc logs -n openshift-kueue-operator deployment/openshift-kueue-operator`.",
+        "Kueue {name} is not available: {why}.",
+        "Run `oc logs -n {namespace} deployment/openshift-kueue-operator`.",
     ),
     Code(
         "QUEUE-QUOTA",
@@ -93,10 +105,21 @@ CODES: t.Final = (
         "Set `gpus` or `resources` of the pool in the queue, as the message says.",
     ),
     Code(
+        "QUEUE-RECLAIM",
+        "{path}.borrowing: a queue that never reclaims may not end Jobs to borrow.",
+        "Set `reclaim: LowerPriority` in {path}.",
+    ),
+    Code(
         "QUEUE-TOPOLOGY",
-        "A level of the topology is not a label, is there twice or in the wrong place; or a topology that "
-        "exists would change.",
-        "Correct `gpu_queue_topology` (module option `topology`), as the message says.",
+        "{path}: {level} {fault}.",
+        "Set `gpu_queue_topology` (module option `topology`) to labels of nodes, such as "
+        "topology.kubernetes.io/zone, each once and kubernetes.io/hostname last.",
+    ),
+    Code(
+        "QUEUE-TOPOLOGY-FIXED",
+        "{object}: Kueue lets nobody change {fields} of a topology that exists. Nothing was changed.",
+        "Give `gpu_queue_topology` (module option `topology`) and the pool their values back, or remove the "
+        "queues first (`state: absent`; it asks before Workloads end), and make them again.",
     ),
     Code(
         "QUEUE-TWO-FLAVORS",

@@ -10,6 +10,11 @@ from .code import Code
 
 CODES: t.Final = (
     Code(
+        "QUOTA-CLASS",
+        "priority_classes[{index}]: {name} is not the name of a PriorityClass.",
+        "Set names that `oc get priorityclasses` lists, such as gpu-training.",
+    ),
+    Code(
         "QUOTA-CLUSTER",
         "A quota of several namespaces has a bad name, no labels and no annotations, or a limit that it "
         "cannot count.",
@@ -23,15 +28,20 @@ CODES: t.Final = (
         "option `adopt`). `oc get resourcequota NAME -n NAMESPACE -o yaml` shows them.",
     ),
     Code(
+        "QUOTA-DEFAULTS-FOREIGN",
+        "LimitRange {namespace}/{name} was not made by this collection.",
+        "Run `oc delete limitrange {name} -n {namespace}`, or remove `limit_range` of the quota.",
+    ),
+    Code(
         "QUOTA-EMPTY",
         "`hard` is empty: a quota without a resource limits nothing.",
         "Set `gpus: 8`, or `hard: {'requests.nvidia.com/gpu': 8}`.",
     ),
     Code(
         "QUOTA-FORCES",
-        "A quota of the namespace counts cpu or memory, so the API server refuses GPU pods that do not "
-        "request it, and no LimitRange has a default.",
-        "Set `limit_range` of the quota, for example with cpu 500m and memory 2Gi.",
+        "Quota {quota} counts {key}: the API server refuses GPU pods without it, and no LimitRange of the "
+        "namespace has a default.",
+        "Set `limit_range` of quota {ours}, such as {{default}}.",
     ),
     Code(
         "QUOTA-FOREIGN",
@@ -40,22 +50,18 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-KEY",
-        "A key of `hard` is no resource, or one that the API accepts and never enforces (`nvidia.com/gpu`, "
-        "`limits.nvidia.com/gpu`).",
-        "Write the key in `hard` as the message shows, with the prefix requests.",
+        "{path}: a quota cannot limit {name}: {why}.",
+        "Write `{known}` in place of this key.",
     ),
     Code(
         "QUOTA-LIMIT-RANGE",
-        "A value in `limit_range` is no quantity above 0, or a LimitRange of that name exists that this "
-        "collection did not create.",
-        "Set `limit_range` of the quota, for example with cpu 500m and memory 2Gi, or remove the LimitRange "
-        "that the message names.",
+        "{path}: a LimitRange needs a quantity above 0 of cpu or memory, and {why}.",
+        "Set `limit_range: {cpu: 500m, memory: 2Gi}`.",
     ),
     Code(
         "QUOTA-NAMESPACE",
-        "The namespace belongs to Kubernetes or OpenShift (`default`, `kube-*`, `openshift-*`): a quota "
-        "there can stop pods of the platform.",
-        "Set the namespace of a team in `quota` of the pool (module option `namespace`).",
+        "{path}: namespace {namespace} belongs to the platform: a quota there can stop its pods.",
+        "Set `{path}` to the namespace of a team, such as team-a.",
     ),
     Code(
         "QUOTA-NEARLY-USED",
@@ -76,8 +82,9 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-NOT-COUNTED",
-        "The quota controller did not count usage within `wait_timeout`.",
-        "Run `oc get clusteroperator kube-controller-manager`.",
+        "The quota controller has not yet counted {keys} of quota {quota}: the API server refuses pods that "
+        "request it (status unknown for quota).",
+        "Run `oc get clusteroperator kube-controller-manager`: this component counts the usage.",
     ),
     Code(
         "QUOTA-NOT-ENFORCED",
@@ -99,19 +106,18 @@ CODES: t.Final = (
     ),
     Code(
         "QUOTA-QUANTITY",
-        "A limit is negative, is not a quantity, or is not a whole number of devices.",
-        "Set a whole number in `gpus` or `hard`.",
+        "{path}: {value} is not {wanted}.",
+        "Set `{path}` to a number such as 8; memory also takes quantities such as 64Gi, and cpu 500m.",
     ),
     Code(
         "QUOTA-SCOPE",
-        "A name in `priority_classes` is not valid, or `hard` has a key that cannot be limited for some "
-        "priority classes only.",
-        "Correct the name, remove `priority_classes`, or put the key into a quota of its own.",
+        "hard[{key}]: a quota of some priority classes cannot limit this: {why}.",
+        "Remove `priority_classes`, or put {key} into another quota.",
     ),
     Code(
         "QUOTA-STRICTER",
-        "Another quota of the namespace allows less of the same resource, so it decides.",
-        "Raise the other quota, or lower `gpus` or `hard` of this one.",
+        "Quota {quota} ({key}: {limit}) of the same namespace leaves less; quota {ours} is never reached.",
+        "Raise quota {quota}, or lower `gpus` or `hard` of quota {ours}.",
     ),
     Code(
         "QUOTA-TOO-SMALL",

@@ -10,6 +10,16 @@ from .code import Code
 
 CODES: t.Final = (
     Code(
+        "REBOOT-ABSENT",
+        "{path}: {what} does not exist: {machine} has {there}.",
+        "Set `{path}` to some of {there}.",
+    ),
+    Code(
+        "REBOOT-ALL-CPUS",
+        "{path}: all {cpus} CPUs of {machine} would be reserved for the system, so no pod could run.",
+        "Reserve fewer CPUs, set isolate in `tuning` to false, or use an `instance_type` with more CPUs.",
+    ),
+    Code(
         "REBOOT-BUSY",
         "Pods use GPUs on nodes that would reboot. Nothing was changed.",
         "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
@@ -22,21 +32,24 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-CPUS",
-        "`isolate` names CPUs that the machines do not have, names a CPU twice or not at all, or the CPUs to "
-        "reserve cannot be computed. Nothing was changed.",
-        "Set isolate in `tuning` of the pool to the CPUs that lscpu -e lists on a node.",
+        "{path}: node {node} has {have} CPUs, and the pool's machines should have {wanted}.",
+        "Write isolate in `tuning` for the CPUs that the node has, and correct `instance_type`.",
+    ),
+    Code(
+        "REBOOT-CPU-LISTS",
+        "{path}: CPUs {cpus} are {state}.",
+        "Put each CPU into one of the lists of isolate in `tuning`.",
     ),
     Code(
         "REBOOT-DEGRADED",
-        "A node cannot take its configuration. The message has the reason of the machine-config daemon.",
-        "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon POD` for the pod of the "
-        "node.",
+        "{object} is degraded in the rollout of {pool}: {answer}.",
+        "Run `{command}`.",
     ),
     Code(
         "REBOOT-DRAIN",
-        "The machine-config operator cannot drain a node: PodDisruptionBudgets keep pods, which the message "
-        "names.",
-        "Run `oc get pdb -A`, and let the application run elsewhere too.",
+        "{object} is degraded in the rollout of {pool}: {answer}.",
+        "Run `oc get pdb -A`, and let the application run elsewhere too (`oc scale`); the operator tries "
+        "again by itself.",
     ),
     Code(
         "REBOOT-FOREIGN",
@@ -52,8 +65,8 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-HUGE-PAGES",
-        "`huge_pages` asks for more memory than the machine or its NUMA node has. Nothing was changed.",
-        "Lower the count of huge_pages in `tuning` of the pool, or use an instance type with more memory.",
+        "{path}: {pages} need {wanted}; {machine} has {memory}.",
+        "Set huge_pages in `tuning` to pages of at most {most}{also}.",
     ),
     Code(
         "REBOOT-KUBELET-REFUSED",
@@ -74,17 +87,22 @@ CODES: t.Final = (
         "them. A reboot ends all pods of the node.",
     ),
     Code(
+        "REBOOT-NUMA",
+        "{path}: the CPUs to reserve cannot be computed: the NUMA nodes of {machine} are not known.",
+        'Set isolate in `tuning` to {reserved: "0-3", isolated: "4-95"} with the CPUs that lscpu -e lists on '
+        "such a node{also}.",
+    ),
+    Code(
         "REBOOT-PAUSED",
-        "A MachineConfigPool whose nodes are to get another configuration is paused: for an update of the "
-        "cluster, or by others. The message says by whom and since when.",
+        "MachineConfigPool {pool} {why}, so its nodes do not get their configuration.",
         "Run `ansible-playbook accelerators.openshift.after_openshift_update -e @FILE` after the update that "
         "the message names; otherwise end the pause when the work of others is done. The nodes then reboot.",
     ),
     Code(
         "REBOOT-PENDING",
-        "The rollout was not over when the time ran out; it goes on.",
-        "Run `oc describe machineconfigpool NAME`, then run again; raise `wait_timeout` for machines that "
-        "boot slowly.",
+        "the rollout of MachineConfigPool {pool} goes on: {left}",
+        "Run `oc describe machineconfigpool {pool}`; raise node_tuning_wait_timeout (module option "
+        "wait_timeout) if the nodes boot slowly.",
     ),
     Code(
         "REBOOT-PROFILE",
@@ -93,8 +111,9 @@ CODES: t.Final = (
     ),
     Code(
         "REBOOT-RENDER",
-        "The configuration of the pool was not rendered.",
-        "Run `oc describe machineconfigpool NAME`, and correct the object that it names.",
+        "The configuration of MachineConfigPool {pool} cannot be rendered: {answer}.",
+        "Run `oc describe machineconfigpool {pool}`, and correct the MachineConfig or KubeletConfig that it "
+        "names.",
     ),
     Code(
         "REBOOT-TWO-POOLS",

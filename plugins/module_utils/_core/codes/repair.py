@@ -11,10 +11,15 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "REPAIR-BOOT",
-        "The node was asked to reboot and is not back in time: it has the same boot id, or it is not Ready. "
-        "It stays cordoned.",
-        "Run `oc describe node NAME` and look at the console of its machine, then run again: the next run "
-        "resumes the repair.",
+        "node {node} is not back after the reboot: {why}",
+        "Run `oc describe node {node}` and look at the console of its machine, then run again: the next run "
+        "resumes the repair. Until then the node stays cordoned.",
+    ),
+    Code(
+        "REPAIR-DRIVER",
+        "The GPU operator replaces the driver of node {node} now ({state}), and its GPUs are away meanwhile. "
+        "Nothing was changed.",
+        "Run `oc get node {node} -L {label}` until it shows upgrade-done, then run again.",
     ),
     Code(
         "REPAIR-NO-GPUS",
@@ -29,16 +34,27 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-NO-REBOOT",
-        "There is no way to reboot the node: its machine has no BareMetalHost, or the node is not Ready and "
-        "can start no pod. Nothing was changed.",
-        "Set `gpu_reboot_with: pod` (module option `reboot_with`) to reboot it by a privileged pod, or "
-        "`gpu_repair: replace`. Both end the pods on the node.",
+        "Node {node} needs a repair ({faults}), and is not rebooted: {why}. Nothing was changed.",
+        "{also}To reboot it as `oc debug node/{node}` would, set `gpu_reboot_with: pod` (module option "
+        "`reboot_with`), which runs a privileged pod on the node; or set `gpu_repair: replace`. Both end the "
+        "pods on the node.",
+    ),
+    Code(
+        "REPAIR-NOT-READY",
+        "Node {node} is {why}: no pod can start there, so none can reboot it. Nothing was changed.",
+        "Reboot the machine in its provider's console and run again; or set `gpu_repair: replace`. Both end "
+        "the pods on the node.",
+    ),
+    Code(
+        "REPAIR-NO-IMAGE",
+        "No machine-config daemon, whose image the pod would use, runs on {node}. Nothing was changed.",
+        "Set `gpu_reboot_image` (module option `reboot_image`) to an image that has /bin/sh and chroot.",
     ),
     Code(
         "REPAIR-POD",
-        "The privileged pod that would reboot the node is refused, or has no image. Nothing was changed.",
-        "Grant the rights that [repair.md](repair.md#rights) lists, or set `gpu_reboot_image`, or set "
-        "`gpu_repair: replace`. The repair ends the pods on the node.",
+        "The API server refuses the privileged pod that would reboot {node}: {answer} Nothing was changed.",
+        "Let an administrator run the playbook, or grant the rights that docs/repair.md lists; or set "
+        "`gpu_repair: replace`. Both end the pods on the node.",
     ),
     Code(
         "REPAIR-RESET",
@@ -49,16 +65,15 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-STACK",
-        "The node is back, and its device plugin is not Ready in time. It stays cordoned.",
-        "Run `oc get pods -A --field-selector spec.nodeName=NAME`, then run again: the next run resumes the "
-        "repair.",
+        "node {node} is back without a Ready device plugin: {faults}",
+        "Run `oc get pods -A --field-selector spec.nodeName={node}`, then run again: the next run resumes "
+        "the repair. Until then the node stays cordoned.",
     ),
     Code(
         "REPAIR-STAYS",
-        "The node is as broken after the reboot: devices are missing, or the validation failed. It stays "
-        "cordoned.",
-        "Set `gpu_repair_replace: true` (module option `replace`), or have the hardware repaired and run "
-        "again.",
+        "node {node} is as broken after the reboot: {faults}",
+        "Set `gpu_repair_replace: true` (module option `replace`) to have its machine replaced; or have the "
+        "hardware repaired, and run again. Until then the node stays cordoned.",
     ),
     Code(
         "REPAIR-UNCLEAR",
@@ -69,9 +84,8 @@ CODES: t.Final = (
     ),
     Code(
         "REPAIR-UPDATE",
-        "The machine-config operator updates the node now, or the GPU operator replaces its driver. Nothing "
-        "was changed.",
-        "Wait until `oc get machineconfigpool` shows UPDATING False, and the node's upgrade state is "
-        "upgrade-done; then run again.",
+        "The machine-config operator updates node {node} now ({state}), and reboots it itself. Nothing was "
+        "changed.",
+        "Wait until `oc get machineconfigpool` shows UPDATING False, then run again.",
     ),
 )

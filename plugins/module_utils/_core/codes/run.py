@@ -11,10 +11,10 @@ from .code import Code
 CODES: t.Final = (
     Code(
         "RUN-LOCKED",
-        "Another run holds the lease of this cluster: it changes nodes or the stack now, or it has ended and "
-        "this task has not watched the lease for 30 seconds. The message names who started it, and where.",
-        "Run the playbook again after that run, or set `gpu_lock_timeout` (seconds) to wait for it, 60 if it "
-        "has ended.",
+        "{holder} holds the lease of this cluster, {watched} This task has written nothing.",
+        "Run the playbook again after that run, or set `gpu_lock_timeout` (seconds) to wait for it. If that "
+        "run has ended on another machine, set {limit} to {twice}: the task then watches the lease for "
+        "{seconds} s, and takes it over.",
     ),
     Code(
         "RUN-LONG",

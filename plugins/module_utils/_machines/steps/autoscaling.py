@@ -56,13 +56,13 @@ def present(
     _warn_of_others(api, limits, every)
     is_held = autoscaler_limits.holds(limits, pool.name)
     wanted = machine_autoscaler.manifests(t.cast(Autoscale, pool.autoscale), own, every, is_held)
-    have = {name_of(one): one for one in every}
+    have = {name_of(autoscaler): autoscaler for autoscaler in every}
     for one in wanted:
         api.apply(one, live=have.get(name_of(one)))
     kept = set(map(name_of, wanted))
-    judged = {pool.name, *(one.name for one in others if not one.autoscale)}
-    ours = [one for one in every if owned(one) and pool_of(one) in judged]
-    _delete(api, [one for one in ours if name_of(one) not in kept])
+    judged = {pool.name, *(other.name for other in others if not other.autoscale)}
+    ours = [autoscaler for autoscaler in every if owned(autoscaler) and pool_of(autoscaler) in judged]
+    _delete(api, [autoscaler for autoscaler in ours if name_of(autoscaler) not in kept])
     _wait(api, wanted, namespace)
     return {
         "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
@@ -86,7 +86,7 @@ def _wait(api: Api, wanted: t.Sequence[KubeObject], namespace: str) -> None:
 
 def _warn_of_others(api: Api, limits: KubeObject, every: t.Sequence[KubeObject]) -> None:
     """Warn of foreign MachineAutoscalers that a new ClusterAutoscaler puts into effect."""
-    others = [name_of(one) for one in every if not owned(one)]
+    others = [name_of(autoscaler) for autoscaler in every if not owned(autoscaler)]
     if others and not limits["metadata"].get("resourceVersion"):
         api.warn(
             "The cluster had no ClusterAutoscaler. The new one puts these MachineAutoscalers into effect "
@@ -98,7 +98,7 @@ def absent(api: Api, pool: str, namespace: str) -> None:
     """Take the pool back from the autoscaler."""
     try:
         every = api.list(known("MachineAutoscaler"), namespace)
-        doomed = [one for one in every if owned(one) and pool_of(one) == pool]
+        doomed = [autoscaler for autoscaler in every if owned(autoscaler) and pool_of(autoscaler) == pool]
         _delete(api, doomed)
         left = _limit(api, {pool: {}}, create=False)
         if left is not None and autoscaler_limits.is_unused(left) and len(doomed) == len(every):
@@ -132,8 +132,8 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
             if create:
                 autoscaler_limits.check(live, patch)
             return outcome
-        for remark in autoscaler_limits.remarks(live) if create else ():
-            api.warn(remark)
+        for warning in autoscaler_limits.warnings(live) if create else ():
+            api.warn(warning)
         if not patch:
             return outcome
         version = {"resourceVersion": live["metadata"]["resourceVersion"]}

@@ -39,22 +39,22 @@ def foresee(
     hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate
-        has = sum(one.replicas for one in held if one.candidate == candidate.key)
+        has = sum(held_set.replicas for held_set in held if held_set.candidate == candidate.key)
         if sum(search.placement.values()) <= has:
             return
         if hosts is None:
             hosts = api.list(known("BareMetalHost"), namespace)
         selector = _selector(pool, candidate)
         supply = free_hosts.supply_of(hosts, selector)
-        said = f"pool {pool.name}: {supply.summary(selector)}"
-        api.progress(said)
+        summary = f"pool {pool.name}: {supply.summary(selector)}"
+        api.progress(summary)
         if supply.free or supply.coming:
             return
-        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", said)}, {candidates.NO_ZONE: has})
+        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", summary)}, {candidates.NO_ZONE: has})
         if step == candidates.GIVE_UP:
-            lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
+            lines = [f"{attempt['instance_type']}: {attempt['message']}" for attempt in search.attempts[:-1]]
             remedy = _REMEDY.format(namespace=namespace)
-            message = f"{said}, so no machine was created"
+            message = f"{summary}, so no machine was created"
             raise NotReadyError(
                 "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
             )

@@ -47,8 +47,8 @@ def present(
     foreign = health.foreign(live)
     machines = api.list(known("Machine"), namespace, labels=selector(pool_label(pool))) if foreign else []
     others = health.selecting(foreign, machines)
-    for remark in health.remarks(check, others):
-        api.warn(remark)
+    for warning in health.warnings(check, others):
+        api.warn(warning)
     return {"health_check": health.summarize(check), "other_checks": others}
 
 
@@ -81,11 +81,11 @@ def look_back(
 ) -> tuple[list[KubeObject], list[str]]:
     """Return Machines that a health check deleted within the hour, and why the pool's deletes none now."""
     found: list[KubeObject] = []
-    remarks: list[str] = []
-    with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no remarks
+    warnings: list[str] = []
+    with contextlib.suppress(AcceleratorError):  # a user who may not read events gets no warnings
         found = remediated(api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets)
-        remarks = [line for check in _own(api, pool, namespace) for line in health.remarks(check, ())]
-    return found, remarks
+        warnings = [line for check in _own(api, pool, namespace) for line in health.warnings(check, ())]
+    return found, warnings
 
 
 def _resume(api: Api, pool: str, namespace: str) -> None:
@@ -121,7 +121,7 @@ def event_lines(found: t.Iterable[KubeObject]) -> list[str]:
 
 
 def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
-    deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
+    deleted = max((event for event in events if event.get("reason") == _DELETED), key=_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
     place = [
         *str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"),
@@ -130,7 +130,7 @@ def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
         "",
         "",
     ]
-    warning = max((one for one in events if one.get("type") == "Warning"), key=_time, default=None)
+    warning = max((event for event in events if event.get("type") == "Warning"), key=_time, default=None)
     last = (
         f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}"
         if warning

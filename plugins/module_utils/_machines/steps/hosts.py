@@ -47,7 +47,7 @@ def selects(selector: Host, host: Host) -> bool:
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
     return exact.items() <= labels.items() and all(
-        _fulfils(one, labels) for one in selector.get("matchExpressions") or []
+        _fulfils(expression, labels) for expression in selector.get("matchExpressions") or []
     )
 
 
@@ -55,14 +55,18 @@ def described(selector: Host) -> str:
     """Return a hostSelector as text."""
     exact = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     more = [
-        " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])
-        for one in selector.get("matchExpressions") or []
+        " ".join([expression["key"], str(expression["operator"]), *(expression.get("values") or [])])
+        for expression in selector.get("matchExpressions") or []
     ]
     return ", ".join([*exact, *more]) or "any labels"
 
 
-def _fulfils(one: Host, labels: t.Mapping[str, str]) -> bool:
-    key, operator, values = one["key"], str(one["operator"]).lower(), one.get("values") or []
+def _fulfils(expression: Host, labels: t.Mapping[str, str]) -> bool:
+    key, operator, values = (
+        expression["key"],
+        str(expression["operator"]).lower(),
+        expression.get("values") or [],
+    )
     if operator in ("exists", "!", "doesnotexist"):
         return (key in labels) == (operator == "exists")
     return (labels.get(key) in values) == (operator in ("in", "=", "=="))

@@ -49,7 +49,7 @@ class Joined:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         verdict = self.inner(snapshot)
         self.wants = ""
-        machines = [one for one in snapshot["machines"] if self.mine(one)]
+        machines = [machine for machine in snapshot["machines"] if self.mine(machine)]
         if verdict.is_failed:
             return verdict
         if "requests" not in snapshot:
@@ -106,11 +106,15 @@ def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
     if not ours:
         return dataclasses.replace(verdict, details=details)
     return pending(
-        "RequestsWait", f"{verdict.message}; {said(ours)}", code=CODE, remedy=remedy(ours), details=details
+        "RequestsWait",
+        f"{verdict.message}; {pending_requests(ours)}",
+        code=CODE,
+        remedy=remedy(ours),
+        details=details,
     )
 
 
-def said(ours: t.Sequence[csr.Request]) -> str:
+def pending_requests(ours: t.Sequence[csr.Request]) -> str:
     return "; ".join(
         f"{request.machine} waits for the approval of its certificate request {request.name}"
         for request in ours
@@ -224,4 +228,4 @@ class Joining:
         exc.evidence += [request.line for request, _live in waiting]
         if ours := [request for request, _live in waiting if request.machine]:
             exc.code, exc.remedy = CODE, remedy(ours)
-            exc.message += f"; {said(ours)}"
+            exc.message += f"; {pending_requests(ours)}"

@@ -26,9 +26,9 @@ from .. import (
     removal,
     scaling,
 )
-from ..machine import node_name
+from ..machine import MachineError, node_name
 from ..machine_set import name_of
-from ..plan import no_machine_api, platform_of
+from ..plan import platform_of
 from ..pool_options import GpuMachinesetParams
 from . import autoscaling, bare_metal as bare_metal_steps, health, removal as removal_steps, replacement
 from .pool_objects import queries
@@ -49,13 +49,13 @@ def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
         # Sets of an instance type that the pool no longer asks for make room for new ones.
         replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [
-            one
-            for one in held
-            if any(candidates.is_of(one, candidate, pool) for candidate in pool.candidates)
+            held_set
+            for held_set in held
+            if any(candidates.is_of(held_set, candidate, pool) for candidate in pool.candidates)
         ]
     search = candidates.start(pool, held, params["reselect"])
-    for remark in scaling.respect(search, held, live, params["on_scaled"]):
-        api.warn(remark)
+    for warning in scaling.respect(search, held, live, params["on_scaled"]):
+        api.warn(warning)
     removal_steps.spare(api, search, held, params["namespace"])
     bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
     is_scaled = bool(pool.autoscale and api.wait_wanted)
@@ -78,7 +78,7 @@ def _others(pool: Pool, params: GpuMachinesetParams, cluster: Infrastructure) ->
     if not params["other_pools"]:
         return []
     every = draft_pools(params["other_pools"], "other_pools").pools(Place(cluster.cloud, cluster.name))
-    return [one for one in every if one.name != pool.name and not one.existing]
+    return [other for other in every if other.name != pool.name and not other.existing]
 
 
 def _care(
@@ -113,11 +113,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
         platform_of(cluster)
         return cluster, api.list(known("MachineSet"), namespace)
     except KindNotServedError as exc:
-        raise no_machine_api(
-            exc.message.rstrip("."),
-            "Create the nodes with the provider's own tools and describe them with existing.node_selector "
-            "in the pool.",
-        ) from exc
+        raise MachineError("MACH-NO-API", why=exc.message.rstrip(".")) from exc
 
 
 def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
@@ -128,18 +124,18 @@ def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
-    names = {name_of(one) for one in live if owned(one)}
+    names = {name_of(live_set) for live_set in live if owned(live_set)}
     removal_steps.foresee(api, pool, names, params)
     health.absent(api, pool, namespace)  # before the Machines, so that it does not react to deleted Machines
     _not_scaled(api, pool, live, namespace, is_planned=bool((params.get("pool") or {}).get("autoscale")))
     removed = removal_steps.remove(api, pool, names, params)
-    for one in live:
-        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
-    kept = frozenset(name_of(one) for one in live if not owned(one))
+    for live_set in live:
+        api.delete(known("MachineSet"), name_of(live_set), namespace, wait=False)
+    kept = frozenset(name_of(live_set) for live_set in live if not owned(live_set))
     judge = machine_pool.Absent(kept, {node_name(one) for one in removed} - {""})
     seen = api.wait(queries(pool, namespace), judge, f"pool {pool} absent")
     made = {*judge.leaving, *map(node_name, seen.get("machines", ()))}
-    if others := sorted({node_facts.name(one) for one in seen.get("nodes", ())} - made):
+    if others := sorted({node_facts.name(node) for node in seen.get("nodes", ())} - made):
         api.warn(
             f"The nodes {', '.join(others[:10])} of pool {pool} stay, with its labels: this collection made "
             "no machine of theirs, so nobody deletes them."

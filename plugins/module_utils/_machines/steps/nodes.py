@@ -70,8 +70,8 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
             f"Node {name} is to be drained",
             cordons.FOR_ADMIN,
         )
-    elif remark := was_replaced(machine, name, params["machine_uid"]):
-        api.warn(remark)
+    elif warning := was_replaced(machine, name, params["machine_uid"]):
+        api.warn(warning)
         return {**facts, "machine": "", "machine_uid": ""}
     else:
         facts["new_machines"] = replace(api, name, machine, params)
@@ -80,9 +80,9 @@ def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
 
 def absent(api: Api, name: str, namespace: str) -> AcceleratorError:
     """Return the error about a name that nothing has, with the nearest names."""
-    names = [node_facts.name(one) for one in api.list(known("Node"), metadata_only=True)]
+    names = [node_facts.name(node) for node in api.list(known("Node"), metadata_only=True)]
     with contextlib.suppress(KindNotServedError):
-        names += [machine_facts.name(one) for one in api.list(known("Machine"), namespace)]
+        names += [machine_facts.name(machine) for machine in api.list(known("Machine"), namespace)]
     near = difflib.get_close_matches(name, names, n=3)
     also = f" Did you mean {' or '.join(near)}?" if near else ""
     return AcceleratorError("NODE-ABSENT", name=name, also=also)
@@ -197,7 +197,7 @@ class Whole:
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
-        living = [one for one in snapshot["machines"] if machine_facts.phase(one) != "Deleting"]
+        living = [machine for machine in snapshot["machines"] if machine_facts.phase(machine) != "Deleting"]
         parts = [
             machine_facts.judge(
                 one, nodes.get(machine_facts.node_name(one)), time.time(), self.capacity_timeout, self.name

@@ -147,9 +147,9 @@ class Provisioning:
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found, remarks = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
+        found, warnings = health.look_back(self.api, self.pool.name, self.params["namespace"], plan.manifests)
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
-        return [*health.event_lines(found), *remarks]
+        return [*health.event_lines(found), *warnings]
 
     def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> KubeObject:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -158,9 +158,9 @@ class Provisioning:
         """Adopt the replicas that the autoscaler set during the wait."""
         if self.pool.autoscale:
             self.search.placement |= {
-                plan.shares[name_of(one)].zone: replicas_of(one)
-                for one in live
-                if name_of(one) in plan.shares
+                plan.shares[name_of(live_set)].zone: replicas_of(live_set)
+                for live_set in live
+                if name_of(live_set) in plan.shares
             }
 
     def _as_obtained(self) -> Pool:
@@ -183,7 +183,7 @@ class Provisioning:
         machines = pool_objects.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
         machine_facts.refuse_mirrors(propagation_steps.behind(machines, plan.manifests))
-        existing = {name_of(one): one for one in live}
+        existing = {name_of(live_set): live_set for live_set in live}
         writes.foresee(self.api, plan, existing, self.search.pinned, self.params["adopt"])
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.as_result, going)
@@ -195,15 +195,15 @@ class Provisioning:
         )
         if self.api.wait_wanted or self.api.check_mode:
             removal_steps.let_go(self.api, machines, self.params)
-        for remark in plan.remarks:
-            self.api.warn(remark)
+        for warning in plan.warnings:
+            self.api.warn(warning)
         return plan
 
     def _respect(self, live: list[KubeObject]) -> None:
         """Keep what somebody scaled by hand since the task began, or take it."""
         held = machine_plan.held(self.cluster, self.pool, live)
-        for remark in scaling.respect(self.search, held, live, self.params["on_scaled"]):
-            self.api.warn(remark)
+        for warning in scaling.respect(self.search, held, live, self.params["on_scaled"]):
+            self.api.warn(warning)
 
     def _has_others(self) -> bool:
         """Return whether reselect could move the pool to another candidate."""
@@ -288,9 +288,9 @@ class Provisioning:
 
     def _give_up(self, machines: t.Iterable[KubeObject]) -> None:
         going = [
-            one
-            for one in machines
-            if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
+            machine
+            for machine in machines
+            if machine_facts.phase(machine) != "Deleting" and not machine_facts.is_given_up(machine)
         ]
         pool_objects.mark(self.api, self.params["namespace"], going)
 

@@ -30,17 +30,17 @@ from . import pool_objects
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
     """Move the losses of a shrinking pool to zones with idle machines."""
     zones = {
-        one.name: one.zone
-        for one in held
-        if one.zone in search.placement and is_of(one, search.candidate, search.pool)
+        held_set.name: held_set.zone
+        for held_set in held
+        if held_set.zone in search.placement and is_of(held_set, search.candidate, search.pool)
     }
     current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
     if search.pinned or len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
         return
     machines = [
-        one
-        for one in pool_objects.machines_of(api, search.pool.name, namespace)
-        if set_name(one) in zones and phase(one) != "Deleting"
+        machine
+        for machine in pool_objects.machines_of(api, search.pool.name, namespace)
+        if set_name(machine) in zones and phase(machine) != "Deleting"
     ]
     working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
     idle = collections.Counter(zones[set_name(one)] for one in machines if node_name(one) not in working)
@@ -56,7 +56,7 @@ def prepare(
     AcceleratorError before any write if a Machine may not go.
     """
     pool, namespace, rules = plan.pool.name, params["namespace"], Rules.of(params)
-    have = {name_of(one): replicas_of(one) for one in live}
+    have = {name_of(live_set): replicas_of(live_set) for live_set in live}
     fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
     given_up = [one for one in plan.surplus if have[one]]
     if not fewer and not given_up:
@@ -64,11 +64,11 @@ def prepare(
     machines = [one for one in pool_objects.machines_of(api, pool, namespace) if phase(one) != "Deleting"]
     pods = drain_steps.pods_on(api, _nodes(one for one in machines if set_name(one) in {*fewer, *given_up}))
     victims = [
-        one
+        victim
         for set_, replicas in fewer.items()
-        for one in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
+        for victim in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
     ]
-    all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
+    all_that_go = [*victims, *(machine for machine in machines if set_name(machine) in given_up)]
     why = f"Pool {pool} is to lose {counted(len(all_that_go))}"
     _check_leaving(all_that_go, pods, rules, why)
     if not fewer:
@@ -92,7 +92,7 @@ def _check_leaving(
     nodes = _nodes(machines)
     if problem := refusal([pod for pod in pods if drain.node_of(pod) in nodes], rules, why):
         raise problem
-    refuse_mirrors(one for one in machines if removal.released(one))
+    refuse_mirrors(machine for machine in machines if removal.released(machine))
 
 
 def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
@@ -120,7 +120,7 @@ def foresee(
         else []
     )
     why = f"Pool {pool} is to lose {counted(len(machines))}"
-    refuse_mirrors(one for one in machines if removal.without_hook(one))
+    refuse_mirrors(machine for machine in machines if removal.without_hook(machine))
     drain_steps.check(api, _nodes(machines), Rules.of(params), why)
     return machines, why
 
@@ -151,14 +151,16 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
         try:
             drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
         except AcceleratorError as exc:
-            since = machine["metadata"]["deletionTimestamp"]
-            message = (
-                f"Machine {name(machine)} has been in deletion since {since}, and its pre-drain hook holds "
-                f"it until its node is empty. {exc.message}"
-            )
-            raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
+            raise AcceleratorError(
+                "MACH-HOOK",
+                remedy=exc.remedy,
+                evidence=exc.evidence,
+                machine=name(machine),
+                since=machine["metadata"]["deletionTimestamp"],
+                refusal=exc.message,
+            ) from exc
         pool_objects.unhook(api, params["namespace"], [machine])
 
 
 def _nodes(machines: t.Iterable[KubeObject]) -> set[str]:
-    return {node_name(one) for one in machines} - {""}
+    return {node_name(machine) for machine in machines} - {""}

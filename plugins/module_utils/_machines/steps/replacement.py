@@ -64,7 +64,7 @@ class Replacement:
             with health.paused(self.api, pool, namespace):
                 for set_, names in begun.items():
                     snapshot = self._end(set_, names)
-        outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
+        outdated = [machine for machine in snapshot["machines"] if self._is_outdated(machine)]
         if self.params.get("on_change") != "replace" or not outdated:
             return snapshot
         drain_steps.check(
@@ -77,7 +77,7 @@ class Replacement:
         snapshot: Snapshot = {}
         surge = int(self.params["max_surge"])
         for set_ in sorted(set(map(set_name, outdated))):
-            names = sorted(name(one) for one in outdated if set_name(one) == set_)
+            names = sorted(name(machine) for machine in outdated if set_name(machine) == set_)
             for first in range(0, len(names), surge):
                 batch = names[first : first + surge]
                 self._begin(set_, batch)
@@ -106,7 +106,7 @@ class Replacement:
         self.api.progress(
             f"pool {self.plan.pool.name}: replacement of {', '.join(names)} starts with a new machine"
         )
-        old = [name(one) for one in self._living(set_)]
+        old = [name(machine) for machine in self._living(set_)]
         judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
             self._wait(judge, f"replacement of {', '.join(names)}")
@@ -140,7 +140,7 @@ class Replacement:
         manifest = self.plan.manifests[set_]
         living = self._living(set_)
         # First those without an instance, then the youngest: these are the ones that the surge added.
-        extra = sorted((one for one in living if name(one) not in kept), key=_made, reverse=True)
+        extra = sorted((machine for machine in living if name(machine) not in kept), key=_made, reverse=True)
         extra.sort(key=lambda one: phase(one) in ("Provisioned", "Running"))
         surplus = extra[: max(0, len(living) - machine_set.share_of(manifest))]
         why = f"Pool {self.plan.pool.name} is to give back {counted(len(surplus))}"
@@ -150,16 +150,16 @@ class Replacement:
 
     def _living(self, set_: str) -> list[KubeObject]:
         machines = pool_objects.machines_of(self.api, self.plan.pool.name, self.params["namespace"])
-        return [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
+        return [machine for machine in machines if set_name(machine) == set_ and phase(machine) != "Deleting"]
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Snapshot:
         """Delete as many old Machines as the set has beyond its share."""
         living = self._living(set_)
-        named = [one for one in living if name(one) in names]
-        others = [one for one in living if name(one) not in names and self._is_outdated(one)]
+        named = [machine for machine in living if name(machine) in names]
+        others = [machine for machine in living if name(machine) not in names and self._is_outdated(machine)]
         # If a named Machine was deleted meanwhile, the set made another: an outdated one or any other goes,
         # the ones without GPU pods first.
-        nodes = {node_name(one) for one in living if one not in named} - {""}
+        nodes = {node_name(machine) for machine in living if machine not in named} - {""}
         pods = drain_steps.pods_on(self.api, nodes) if len(named) < len(names) else []
         spare = removal.victims([one for one in living if one not in named and one not in others], 0, pods)
         others = removal.victims(others, 0, pods)
@@ -199,7 +199,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     """Raise MachineError before any write if a Machine to replace is a mirror or its pool is autoscaled."""
     if params.get("on_change") != "replace":
         return
-    outdated = [one for one in machines if _is_outdated(plan, one)]
+    outdated = [machine for machine in machines if _is_outdated(plan, machine)]
     refuse_mirrors(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
         raise MachineError("POOL-AUTOSCALED", evidence=names, pool=plan.pool.name, machines=", ".join(names))
@@ -208,16 +208,16 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
 def foresee_types(held: t.Iterable[Held], pool: Pool, surge: int) -> None:
     """Raise MachineError before any write if a new instance type needs more than max_surge."""
     old = [
-        one
-        for one in held
-        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool.candidates)
+        held_set
+        for held_set in held
+        if held_set.replicas and not any(is_of(held_set, candidate, pool) for candidate in pool.candidates)
     ]
-    number = sum(one.replicas for one in old)
+    number = sum(held_set.replicas for held_set in old)
     if number > surge:
-        kinds = ", ".join(sorted({one.candidate for one in old}))
+        kinds = ", ".join(sorted({held_set.candidate for held_set in old}))
         raise MachineError(
             "POOL-SURGE",
-            evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
+            evidence=[f"{held_set.name}: {held_set.replicas} of {held_set.candidate}" for held_set in old],
             pool=pool.name,
             machines=counted(number),
             types=kinds,

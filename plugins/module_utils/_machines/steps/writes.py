@@ -137,8 +137,8 @@ def _resized(api: Api, manifest: KubeObject, live: KubeObject) -> KubeObject:
                 api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"])
                 or live
             )
-            if text := scaling.changed_meanwhile(read, live):
-                raise MachineError("MACH-SCALED", text, "Run again with the number that you want.") from None
+            if changes := scaling.changed_meanwhile(read, live):
+                raise MachineError("MACH-SCALED", changes=changes) from None
     return live
 
 
@@ -159,11 +159,11 @@ def patched(refusal: str, patch: t.Mapping[str, t.Any]) -> list[str]:
     The webhook names C(providerSpec.FIELD), sometimes without the fields above it (C(providerSpec.tenancy)).
     """
     found: dict[str, None] = {}
-    for said in re.findall(r"providerSpec\.([\w.\[\]]*\w\]?)", refusal):
-        exact = [path for path in _paths(patch) if said == path]
-        last = said.rpartition(".")[2]
+    for field in re.findall(r"providerSpec\.([\w.\[\]]*\w\]?)", refusal):
+        exact = [path for path in _paths(patch) if field == path]
+        last = field.rpartition(".")[2]
         alike = [path for path in _paths(patch) if path.rpartition(".")[2] == last]
-        above = [path for path in _paths(patch) if said.startswith((f"{path}.", f"{path}["))]
+        above = [path for path in _paths(patch) if field.startswith((f"{path}.", f"{path}["))]
         found |= dict.fromkeys(exact or alike[:1] or above[-1:])
     return [f"provider_spec_patch.{path}" for path in found]
 

@@ -73,14 +73,14 @@ def check(tuning: Tuning, problems: Problems) -> None:
 
 def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problems) -> None:
     """Add a problem if the pool has nodes of another architecture than its profile is for."""
-    found = {labels(one).get(_ARCHITECTURE, "") for one in nodes} - {""}
+    found = {labels(node).get(_ARCHITECTURE, "") for node in nodes} - {""}
     for architecture in sorted(found):
         of_nodes = replace(tuning, architecture=architecture)
         _profile(of_nodes, problems)
         _arguments(of_nodes, problems)
 
 
-def remark(tuning: Tuning) -> str:
+def warning(tuning: Tuning) -> str:
     """Return the sentence about what the profile advises and the run leaves out, or ""."""
     without = left_out(tuning)
     if not without:
@@ -95,8 +95,9 @@ def _profile(tuning: Tuning, problems: Problems) -> None:
     path, name = f"{tuning.path}.profile", tuning.profile
     shipped = SHIPPED.get(name)
     if shipped and tuning.data:
-        message = f"{name} is a profile of this collection, so it has its own text."
-        problems.add("POOL-CONFLICT", path, message, "Remove data, or give the profile another name.")
+        other = "data: a profile of this collection has its own text"
+        remedy = "Remove data, or give the profile another name."
+        problems.add("POOL-CONFLICT", path, remedy=remedy, other=other)
     elif shipped and tuning.architecture and tuning.architecture not in shipped.architectures:
         message = f"{name} is for {' and '.join(shipped.architectures)}, the nodes are {tuning.architecture}."
         problems.add(_WRONG, path, message, f"Set one of {', '.join(_fitting(tuning.architecture))}.")
@@ -168,7 +169,7 @@ def _sysctls(tuning: Tuning, problems: Problems) -> None:
         path, plain = f"{tuning.path}.sysctl.{name}", name.replace("/", ".")
         _sysctl_name(name, plain, path, problems)
         if plain in seen:
-            problems.add("POOL-DUPLICATE", path, f"{plain} is listed twice.", "Remove one.")
+            problems.add("POOL-DUPLICATE", path, name=plain)
         seen.add(plain)
         if not value or "#" in value or "${" in value:
             message = f"{value!r} is empty, or has a character that means something else to TuneD (#, ${{)."
@@ -194,11 +195,11 @@ def _sysctl_name(name: str, plain: str, path: str, problems: Problems) -> None:
 
 
 def _arguments(tuning: Tuning, problems: Problems) -> None:
-    for index, one in enumerate(tuning.kernel_arguments):
-        path, name = f"{tuning.path}.kernel_arguments[{index}]", one.partition("=")[0]
+    for index, argument in enumerate(tuning.kernel_arguments):
+        path, name = f"{tuning.path}.kernel_arguments[{index}]", argument.partition("=")[0]
         plain = kernel_names.plain(name)
-        if not _ARGUMENT.fullmatch(one) or any(mark in one for mark in "\"'`$\\"):
-            message = f"{one!r} is not one kernel argument."
+        if not _ARGUMENT.fullmatch(argument) or any(mark in argument for mark in "\"'`$\\"):
+            message = f"{argument!r} is not one kernel argument."
             problems.add(_WRONG, path, message, "Write NAME or NAME=VALUE, without spaces and quotes.")
         elif plain in _OTHERS:
             option = _OTHERS[plain]
@@ -207,20 +208,20 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
         elif tuning.architecture and _ONLY_ON.get(plain, tuning.architecture) != tuning.architecture:
             message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.architecture}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
-        elif one in tuning.kernel_arguments[:index]:
-            problems.add("POOL-DUPLICATE", path, f"{one} is listed twice.", "Remove one.")
+        elif argument in tuning.kernel_arguments[:index]:
+            problems.add("POOL-DUPLICATE", path, name=argument)
         else:
-            _argument(one, path, problems)
+            _argument(argument, path, problems)
 
 
-def _argument(one: str, path: str, problems: Problems) -> None:
+def _argument(argument: str, path: str, problems: Problems) -> None:
     """Add a problem for an argument that the kernel would ignore without a word."""
-    name, equals, value = one.partition("=")
+    name, equals, value = argument.partition("=")
     known = kernel_names.values(name)
     wrong = [part for part in value.split(",") if part and part not in known]
     if near := kernel_names.near_argument(name):
         message = f"the kernel has no argument {name}, and ignores it."
         problems.add(_WRONG, path, message, f"Did you mean {near}{equals}{value}?")
     elif known and (wrong or not value):
-        message = f"the kernel ignores {one}: it is not a value of {name}."
+        message = f"the kernel ignores {argument}: it is not a value of {name}."
         problems.add(_WRONG, path, message, f"Set one of {', '.join(known)}.")

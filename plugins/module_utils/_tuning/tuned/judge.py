@@ -114,7 +114,7 @@ def _degraded(where: str, own: str, found: KubeObject) -> Readiness:
 
 def gone(profiles: t.Iterable[KubeObject], names: t.Collection[str]) -> Readiness:
     """Return ready once no node has one of these profiles."""
-    left = [name(one) for one in profiles if _profiles_of(one) & set(names)]
+    left = [name(profile) for profile in profiles if _profiles_of(profile) & set(names)]
     if not left:
         return ready("Gone", "no node has the profile")
     text = text_of("TUNE-LEFT", number=number_of(len(left), "node"), nodes=", ".join(left[:5]))

@@ -40,14 +40,14 @@ class NodeTuningParams(StateParams, BusyParams, LockParams):
 def read(pools: t.Sequence[PoolTuningParams]) -> list[Tuning]:
     """Return the tuning of each pool. Raises InputError with every problem; sends no request."""
     problems, found = Problems(), []
-    for index, one in enumerate(pools):
+    for index, pool in enumerate(pools):
         path = f"pools[{index}]"
         problems.refuse_second(pools, index, path)
-        given = schema.read(one["tuning"] or {}, f"{path}.tuning", problems)
+        given = schema.read(pool["tuning"] or {}, f"{path}.tuning", problems)
         if problems.at(path):
             continue
-        label = {str(key): str(value) for key, value in (one["node_selector"] or {}).items()}
-        read_in = tuning(one["name"], label or pool_label(one["name"]), given, f"{path}.tuning", one)
+        label = {str(key): str(value) for key, value in (pool["node_selector"] or {}).items()}
+        read_in = tuning(pool["name"], label or pool_label(pool["name"]), given, f"{path}.tuning", pool)
         check.check(read_in, problems)
         found.append(read_in)
     problems.raise_if_any()

@@ -38,15 +38,15 @@ def present(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
         return {"pools": [], "rebooted": [], "ends": []}
     tuneds = api.list(TUNED, manifest.NAMESPACE)
     before = api.list(PROFILE, manifest.NAMESPACE)
-    nodes = {one.name: api.list(NODE, labels=selector(one.label)) for one in tunings}
+    nodes = {tuning.name: api.list(NODE, labels=selector(tuning.label)) for tuning in tunings}
     _check(tunings, tuneds, nodes)
-    for remark in filter(None, map(check.remark, tunings)):
-        api.warn(remark)
-    objects = {one.name: manifest.build(one, _parent(api, one)) for one in tunings}
+    for warning in filter(None, map(check.warning, tunings)):
+        api.warn(warning)
+    objects = {tuning.name: manifest.build(tuning, _parent(api, tuning)) for tuning in tunings}
     late = Late(params["go_on"], lambda: api.deadline.grow(api.deadline.elapsed() + REST))
     with _naming_pools(tunings, {}):
         rolled = _rolled(api, tunings, objects, tuneds, params["on_busy"], late)
-    going = [one for one in tunings if manifest.object_name(one.name) not in late.titles]
+    going = [tuning for tuning in tunings if manifest.object_name(tuning.name) not in late.titles]
     wanted = [_applied(api, one, objects[one.name], tuneds) for one in going]
     seen = _wait(api, tunings, wanted, params["grace"], late)
     found = [judge.summarize(one, seen[one.query], seen["profiles"]) for one in wanted]
@@ -63,9 +63,9 @@ def absent(api: Api, params: NodeTuningParams) -> dict[str, t.Any]:
 
     Nodes that rebooted for it go back to the MachineConfigPool worker first, and reboot for that.
     """
-    names = [one["name"] for one in params["pools"]]
+    names = [pool["name"] for pool in params["pools"]]
     rolled = rollout_steps.remove(api, names, params["on_busy"]) if _has_pools(api) else []
-    titles = [manifest.object_name(one) for one in names]
+    titles = [manifest.object_name(name) for name in names]
     deleted = [object_name for object_name in titles if api.delete(TUNED, object_name, manifest.NAMESPACE)]
     if deleted:
         api.wait(
@@ -87,13 +87,13 @@ def _rolled(
     late: Late,
 ) -> dict[str, dict[str, t.Any]]:
     """Roll out what reboots nodes, if there is anything, and return the results by pool."""
-    if not any(one.reboots for one in tunings) and not _has_pools(api):
+    if not any(tuning.reboots for tuning in tunings) and not _has_pools(api):
         return {}
     leaving = [
-        one
-        for one in tunings
-        if manifest.goes_by_pool(named(tuneds, manifest.object_name(one.name)))
-        and not manifest.goes_by_pool(objects[one.name])
+        tuning
+        for tuning in tunings
+        if manifest.goes_by_pool(named(tuneds, manifest.object_name(tuning.name)))
+        and not manifest.goes_by_pool(objects[tuning.name])
     ]
     if leaving:
         # The profile that these include goes with the rollout, and kernel arguments come from both.
@@ -103,11 +103,11 @@ def _rolled(
     return {one["name"]: one for one in rollout_steps.ensure(api, tunings, on_busy, late)}
 
 
-def _parent(api: Api, one: Tuning) -> str:
+def _parent(api: Api, tuning: Tuning) -> str:
     """Return the profile that the pool's PerformanceProfile makes, or ""."""
-    if one.isolate is None:
+    if tuning.isolate is None:
         return ""
-    return machine_config.tuned_parent(one, api.served(known("PerformanceProfile")))
+    return machine_config.tuned_parent(tuning, api.served(known("PerformanceProfile")))
 
 
 def _has_pools(api: Api) -> bool:
@@ -117,11 +117,11 @@ def _has_pools(api: Api) -> bool:
 
 def _disruption(rolled: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Return the nodes that reboot, in their order, and the pods that end."""
-    reboots, ends = list[str](), list[dict[str, t.Any]]()
-    for one in rolled:
-        reboots += one["reboots"]
-        ends += [end for end in one["ends"] if end not in ends]
-    return {"rebooted": reboots, "ends": ends}
+    reboots, disruptions = list[str](), list[dict[str, t.Any]]()
+    for pool in rolled:
+        reboots += pool["reboots"]
+        disruptions += [ended for ended in pool["ends"] if ended not in disruptions]
+    return {"rebooted": reboots, "ends": disruptions}
 
 
 def _check(
@@ -138,9 +138,9 @@ def _check(
         _refuse_others(one, tuneds, nodes[one.name])
 
 
-def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
+def _refuse_others(tuning: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequence[KubeObject]) -> None:
     """Raise AcceleratorError if the pool's object is foreign, or loses against another one."""
-    own = manifest.object_name(one.name)
+    own = manifest.object_name(tuning.name)
     live = named(tuneds, own)
     if live and not owned(live):
         raise AcceleratorError("TUNE-FOREIGN", name=own)
@@ -148,17 +148,17 @@ def _refuse_others(one: Tuning, tuneds: t.Sequence[KubeObject], nodes: t.Sequenc
         raise AcceleratorError(
             "TUNE-RIVAL",
             evidence=lines,
-            path=one.path,
-            pool=one.name,
+            path=tuning.path,
+            pool=tuning.name,
             profile=own,
             priority=manifest.PRIORITY,
             rivals="; ".join(lines),
         )
 
 
-def _applied(api: Api, one: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
-    api.apply(wanted, live=named(tuneds, manifest.object_name(one.name)) or None)
-    return Wanted(one, wanted["spec"]["profile"][0]["data"])
+def _applied(api: Api, tuning: Tuning, wanted: KubeObject, tuneds: t.Sequence[KubeObject]) -> Wanted:
+    api.apply(wanted, live=named(tuneds, manifest.object_name(tuning.name)) or None)
+    return Wanted(tuning, wanted["spec"]["profile"][0]["data"])
 
 
 def _wait(
@@ -192,7 +192,7 @@ def _naming_pools(tunings: t.Sequence[Tuning], verdicts: t.Mapping[str, Readines
     try:
         yield
     except (NotReadyError, WaitTimeoutError) as exc:
-        found = {one.name: verdicts.get(manifest.object_name(one.name)) for one in tunings}
+        found = {tuning.name: verdicts.get(manifest.object_name(tuning.name)) for tuning in tunings}
         exc.facts["pools"] = [
             {"name": pool, "ready": one is not None and one.is_ready} for pool, one in found.items()
         ]

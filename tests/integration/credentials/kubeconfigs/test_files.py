@@ -142,7 +142,7 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pair: t.Callable[..., P
 
 def test_the_account_of_a_pod_is_read_again(pod: Path) -> None:
     connection = credentials.connect({}, {})
-    assert (connection.host, connection.ends) == ("https://[fd00::1]:443", None)
+    assert (connection.host, connection.expiry) == ("https://[fd00::1]:443", None)
     assert connection.headers() == [("authorization", "bearer token-of-pod")]
     pod.write_text("token-of-later")
     connection.renew()

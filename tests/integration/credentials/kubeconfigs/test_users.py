@@ -68,7 +68,7 @@ def test_client_certificates(tmp_path: Path, pair: t.Callable[..., Pair], way: s
         }
     connection = credentials.connect(params, {})
     assert connection.headers() == []
-    assert connection.ends == ("The client certificate", NOW + datetime.timedelta(seconds=60))
+    assert connection.expiry == ("The client certificate", NOW + datetime.timedelta(seconds=60))
     context = connection.pool.connection_pool_kw["ssl_context"]
     assert context.get_ca_certs()[0]["subject"] == ((("commonName", "joe"),),)
 
@@ -80,14 +80,14 @@ def test_a_key_with_a_password_asks_nobody_for_it(pair: t.Callable[..., Pair]) -
 
 def test_the_end_of_a_token_that_nothing_renews(tmp_path: Path) -> None:
     token = jwt(NOW)
-    assert credentials.connect({"host": "https://a", "api_key": token}, {}).ends == ("The token", NOW)
-    assert credentials.connect({"kubeconfig": config("a", {"token": token})}, {}).ends == ("The token", NOW)
+    assert credentials.connect({"host": "https://a", "api_key": token}, {}).expiry == ("The token", NOW)
+    assert credentials.connect({"kubeconfig": config("a", {"token": token})}, {}).expiry == ("The token", NOW)
     (tmp_path / "token").write_text(token)
     assert (
-        credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).ends
+        credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).expiry
         is None
     )
-    assert credentials.connect({"host": "https://a", "api_key": "sha256~abc"}, {}).ends is None
+    assert credentials.connect({"host": "https://a", "api_key": "sha256~abc"}, {}).expiry is None
 
 
 def jwt(end: datetime.datetime) -> str:
@@ -145,7 +145,7 @@ def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.C
         },
         {},
     )
-    assert (connection.headers(), connection.headers(), connection.ends) == (
+    assert (connection.headers(), connection.headers(), connection.expiry) == (
         bearer("token-1"),
         bearer("token-1"),
         None,
@@ -165,7 +165,7 @@ def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callabl
     (tmp_path / "answer").write_text(json.dumps(answer))
     plugin = {"exec": {"apiVersion": V1, "command": "cat", "args": [str(tmp_path / "answer")]}}
     connection = credentials.connect({"kubeconfig": config("a", plugin)}, {})
-    assert (connection.headers(), connection.ends) == (
+    assert (connection.headers(), connection.expiry) == (
         [],
         ("The client certificate", NOW + datetime.timedelta(seconds=60)),
     )

@@ -173,7 +173,8 @@ def test_a_csv_that_failed(troubled: Cluster, playbook: Playbook) -> None:
     task = playbook.module("olm_operator", **NETWORK)
     assert task["code"] == "OLM-CSV-FAILED"
     assert "InstallCheckFailed" in task["message"]
-    assert "oc -n it-network describe csv" in task["remedy"]
+    assert "oc describe csv " in task["remedy"]
+    assert " -n it-network`" in task["remedy"]
     assert playbook.module("olm_operator", **NETWORK, state="absent").changed
 
 

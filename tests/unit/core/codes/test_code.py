@@ -31,6 +31,13 @@ def test_the_page_has_the_names_of_the_facts() -> None:
     assert "`gpu_x: {a: POOL}` (module option `x`)" in CODE.general().remedy
 
 
+def test_the_page_has_the_words_after_the_bar() -> None:
+    code = Code("POOL-X", "Pool p is wrong", "Set {setting|`gpu_x` or `gpu_y`} to {value}.")
+    assert code.general().remedy == "Set `gpu_x` or `gpu_y` to VALUE."
+    assert code.filled({"setting": "gpu_y", "value": 1}).remedy == "Set gpu_y to 1."
+    assert code.names() == {"setting", "value"}
+
+
 def test_a_missing_fact_is_an_error() -> None:
     assert CODE.names() == {"pool", "also"}
     with pytest.raises(KeyError):

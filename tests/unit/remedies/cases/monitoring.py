@@ -125,7 +125,7 @@ CASES: t.Final[Cases] = {
     ),
     ("MON-NO-STACK", "gpu_operator_namespace"): Case("gpu_monitoring", elsewhere, value="gpu-stack"),
     ("MON-PROMETHEUS", "gpu_monitoring_adopt"): Case("gpu_monitoring", on(UNREACHED, policy())),
-    ("MON-PROMETHEUS", "gpu_monitoring_prometheus"): Case(
+    ("MON-PASSED-OVER", "gpu_monitoring_prometheus"): Case(
         "gpu_monitoring",
         on(CHOSEN, policy(), settings(USER_WORKLOAD)),
         before="user_workload",

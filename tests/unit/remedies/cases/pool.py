@@ -33,6 +33,12 @@ def claiming(options: Options) -> str | None:
     return plan({"pools": [shared], **options})
 
 
+def with_claims(options: Options) -> str | None:
+    """Plan a pool whose GPUs pods claim."""
+    claims = [{"name": "shared-gpu", "namespace": "team-a"}]
+    return plan({"pools": [pool(sharing={"claims": claims})], **options})
+
+
 def cluster(replicas: int) -> FakeServer:
     """Return a cluster whose pool t4 has machines of type g4dn.xlarge."""
     server = FakeServer(*KINDS)
@@ -78,10 +84,10 @@ def strategy(value: str, name: str) -> Data:
 
 
 CASES: t.Final[Cases] = {
-    ("POOL-CLUSTER-WIDE", "gpu_pools"): pools(
+    ("POOL-CONFLICT", "gpu_pools"): of_one({"autoscale": {"min": 1, "max": 2}}, replicas=2),
+    ("POOL-DIFFERS", "gpu_pools"): pools(
         [strategy("single", "a"), strategy("mixed", "b")], [strategy("mixed", "a"), strategy("mixed", "b")]
     ),
-    ("POOL-CONFLICT", "gpu_pools"): of_one({"autoscale": {"min": 1, "max": 2}}, replicas=2),
     ("POOL-DRA", "gpu_backend"): Case(
         "gpu_plan", claiming, before="dra", value=LEFT_OUT, where="enable_gpus"
     ),
@@ -94,6 +100,7 @@ CASES: t.Final[Cases] = {
     ),
     ("POOL-DUPLICATE", "gpu_pools"): pools([pool(), pool()], [pool()]),
     ("POOL-INVALID", "gpu_pools"): of_one({"replicas": -1, "replica": 2}),
+    ("POOL-NO-DRA", "gpu_backend"): Case("gpu_plan", with_claims, where="enable_gpus"),
     ("POOL-PLATFORM", "gpu_pools"): of_one({"azure": {"ultra_disks": True}}),
     ("POOL-REQUIRED", "gpu_pools"): of_one({"replicas": None}),
     ("POOL-SURGE", "gpu_node_pool_max_surge"): Case("gpu_machineset", surging),

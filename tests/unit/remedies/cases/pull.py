@@ -50,13 +50,12 @@ def file(object_name: str) -> str:
 
 CASES: t.Final[Cases] = {
     ("PULL-CONFIG", FILE): case(rotate, NVCR, file("helper.json")),
-    ("PULL-JSON", FILE): case(rotate, NVCR, file("broken.json")),
     ("PULL-REFUSED", FILE): case(rotate, NVCR, file("expired.json")),
     ("PULL-DROPS", FILE): case(drops, file("nvcr_and_quay.json"), NVCR),
     ("PULL-DROPS", "gpu_pull_secret_drop"): case(drops, "true"),
     ("PULL-REGISTRY", FILE): case(rotate, NVCR, file("quay.json")),
     ("PULL-REGISTRY", NAMES): case(functools.partial(two_secrets, of_other="quay.io"), "[ngc]"),
-    ("PULL-NONE", NAMES): case(rotate, "[ngc]", "[registry]"),
+    ("PULL-UNKNOWN", NAMES): case(rotate, "[ngc]", "[registry]"),
     ("PULL-OWNER", NAMES): case(
         functools.partial(two_secrets, of_other="nvcr.io", labels={"app.kubernetes.io/managed-by": "Vault"}),
         "[ngc]",

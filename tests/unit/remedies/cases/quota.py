@@ -50,6 +50,13 @@ def queue(options: Options, is_served: bool = True) -> str | None:
     return ensured("gpu_queue", world.api(), {"pools": planned(), "queues": [RESEARCH], **options})
 
 
+def retopologized(options: Options) -> str | None:
+    """Give queues another topology than they have."""
+    world, given = Kueue(), {"pools": planned(), "queues": [RESEARCH]}
+    assert ensured("gpu_queue", world.api(), {**given, "topology": [LEVEL]}) is None
+    return ensured("gpu_queue", world.api(), {**given, **options})
+
+
 def brought(options: Options) -> str | None:
     """Make a queue where Red Hat's operator is installed, and has no object."""
     world = Kueue(red_hat=True, has_kueue=False)
@@ -84,6 +91,9 @@ CASES: t.Final[Cases] = {
     ),
     ("QUEUE-TOPOLOGY", "gpu_queue_topology"): Case(
         "gpu_queue", queue, before="[not a label]", value=f"[{LEVEL}]", where="gpu_policy"
+    ),
+    ("QUEUE-TOPOLOGY-FIXED", "gpu_queue_topology"): Case(
+        "gpu_queue", retopologized, before="[a/rack]", value=f"[{LEVEL}]", where="gpu_policy"
     ),
     ("QUEUE-NO-TOPOLOGY", "gpu_queue_topology"): Case(
         "gpu_queue",

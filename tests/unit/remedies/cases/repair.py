@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import typing as t
 
+from unit.fake_server import Answer, status
 from unit.remedies.case import Case, Cases, Options, ensured
 from unit.repair.node_in_memory import Room, node
 from unit.repair.test_host_steps import SET, machine_set
@@ -31,6 +32,27 @@ def repair(options: Options, place: Room | None = None, **more: t.Any) -> str | 
 def without_image(options: Options) -> str | None:
     """Reboot by a pod where no machine-config daemon lends its image."""
     return repair(options, reboot_with="pod")
+
+
+def not_ready(options: Options) -> str | None:
+    """Reboot by a pod where no pod can start."""
+    place = room()
+    live = place.node
+    live["status"]["conditions"] = [{"type": "Ready", "status": "Unknown"}]
+    place.server.put(live)
+    return repair(options, place, reboot_with="pod", reboot_image="tools")
+
+
+def refused_pod(options: Options) -> str | None:
+    """Reboot by a pod where the API server creates no privileged pods."""
+    place = room()
+
+    def request(method: str, url: str, **more: t.Any) -> Answer:
+        is_refused = method == "POST" and "/pods?" in url
+        return status(403, "Forbidden", "not allowed") if is_refused else place.request(method, url, **more)
+
+    place.server.request = request
+    return repair(options, place, reboot_with="pod", reboot_image="tools")
 
 
 def without_stack(options: Options) -> str | None:
@@ -71,8 +93,9 @@ CASES: t.Final[Cases] = {
     ("REPAIR-NO-GPUS", "gpu_node"): Case(MODULE, without_gpus, "gpu-0", "cpu-0"),
     ("REPAIR-NO-REBOOT", "gpu_reboot_with"): Case(MODULE, with_image),
     ("REPAIR-NO-REBOOT", "gpu_repair"): Case(MODULE, repair),
-    ("REPAIR-POD", "gpu_reboot_image"): Case(MODULE, without_image, "registry.example.com/tools:1"),
-    ("REPAIR-POD", "gpu_repair"): Case(MODULE, without_image),
+    ("REPAIR-NO-IMAGE", "gpu_reboot_image"): Case(MODULE, without_image, "registry.example.com/tools:1"),
+    ("REPAIR-NOT-READY", "gpu_repair"): Case(MODULE, not_ready),
+    ("REPAIR-POD", "gpu_repair"): Case(MODULE, refused_pod),
     ("REPAIR-RESET", "gpu_repair"): Case(MODULE, known_way, before="reset"),
     ("REPAIR-STAYS", "gpu_repair_replace"): Case(MODULE, rebooted_in_vain),
     ("REPAIR-UNCLEAR", "gpu_repair"): Case(MODULE, without_stack),

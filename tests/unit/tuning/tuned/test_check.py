@@ -111,8 +111,8 @@ def test_what_is_wrong(given: dict[str, t.Any], path: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
-        ({"isolate": True}, "REBOOT-CPUS", "isolate"),
-        ({"isolate": {"reserved": "0-9"}, "vcpus": 8}, "REBOOT-CPUS", "isolate.reserved"),
+        ({"isolate": True}, "REBOOT-NUMA", "isolate"),
+        ({"isolate": {"reserved": "0-9"}, "vcpus": 8}, "REBOOT-ABSENT", "isolate.reserved"),
         (
             {"huge_pages": [{"size": "1G", "count": 64}], "memory_gib": 64},
             "REBOOT-HUGE-PAGES",
@@ -125,6 +125,6 @@ def test_what_the_machine_does_not_have(given: dict[str, t.Any], code: str, path
 
 
 def test_the_remark_names_what_is_left_out() -> None:
-    assert check.remark(tuning(profile="accelerator")) == ""
-    assert "iommu=pt, kernel argument pci=realloc=off" in check.remark(tuning(profile="training"))
-    assert "isolated CPUs, 8192 huge pages of 2M" in check.remark(tuning(profile="inference"))
+    assert check.warning(tuning(profile="accelerator")) == ""
+    assert "iommu=pt, kernel argument pci=realloc=off" in check.warning(tuning(profile="training"))
+    assert "isolated CPUs, 8192 huge pages of 2M" in check.warning(tuning(profile="inference"))

@@ -27,5 +27,5 @@ def test_every_problem_is_named() -> None:
         read(pools["pools"])
     assert [line.split(":")[0] for line in caught.value.evidence] == [
         "POOL-DUPLICATE pools[1].name",
-        "POOL-REQUIRED pools[2].tuning",
+        "POOL-EMPTY pools[2].tuning",
     ]

@@ -48,7 +48,7 @@ def ending(pods: t.Iterable[KubeObject], losses: t.Mapping[str, Loss]) -> list[I
         Impact(loss.why, loss.by, tuple(sorted(names)), tuple(endings(present, set(names))), is_certain=True)
         for loss, names in nodes.items()
     ]
-    return [one for one in found if one.endings]
+    return [impact for impact in found if impact.endings]
 
 
 def as_result(impacts: t.Iterable[Impact]) -> list[dict[str, t.Any]]:
@@ -78,20 +78,20 @@ def lines(impacts: t.Iterable[Impact]) -> list[str]:
 def _each(impacts: t.Iterable[Impact]) -> list[tuple[Ending, Impact]]:
     """Return the pods of all impacts, each with its impact, by namespace and name."""
     found = [(pod, impact) for impact in impacts for pod in impact.endings]
-    return sorted(found, key=lambda one: one[0].object_name)
+    return sorted(found, key=lambda pair: pair[0].object_name)
 
 
 def refusal(
     impacts: t.Sequence[Impact], pods: t.Iterable[KubeObject], rules: Rules, what: str
 ) -> AcceleratorError | None:
     """Return the failure that names pods which may not end, or None. pods: those on nodes to drain."""
-    ends = [pod for pod, _impact in _each(impacts)]
-    if ends and rules.on_busy == "fail":
-        shown = [f"{one.object_name} on {one.node}" for one in ends[:_SHOWN]]
-        spaces = {one.namespace for one in ends}
+    endings = [pod for pod, _impact in _each(impacts)]
+    if endings and rules.on_busy == "fail":
+        shown = [f"{ending.object_name} on {ending.node}" for ending in endings[:_SHOWN]]
+        spaces = {ending.namespace for ending in endings}
         message = (
-            f"{what} would end {number_of(len(ends), 'pod')} with GPUs of "
-            f"{number_of(len(spaces), 'namespace')}: {', '.join(shown)}{', …' if ends[_SHOWN:] else ''}. "
+            f"{what} would end {number_of(len(endings), 'pod')} with GPUs of "
+            f"{number_of(len(spaces), 'namespace')}: {', '.join(shown)}{', …' if endings[_SHOWN:] else ''}. "
             "Nothing was changed."
         )
         return AcceleratorError("NODE-BUSY", message, _REMEDIES["NODE-BUSY"])
@@ -122,7 +122,7 @@ def idle(losses: t.Mapping[str, Loss]) -> t.Callable[[t.Mapping[str, t.Sequence[
 def table(removes: t.Iterable[str], stays: t.Iterable[Stay], impacts: t.Iterable[Impact]) -> list[str]:
     """Return the lines for people: what goes, what stays and for whom, which pods end."""
     return [
-        *(f"remove  {one}" for one in removes),
-        *(f"keep    {one.what}, needed by {', '.join(one.needed_by)}" for one in stays),
-        *(f"end     {one}" for one in lines(impacts)),
+        *(f"remove  {removed}" for removed in removes),
+        *(f"keep    {stay.what}, needed by {', '.join(stay.needed_by)}" for stay in stays),
+        *(f"end     {line}" for line in lines(impacts)),
     ]

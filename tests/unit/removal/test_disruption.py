@@ -12,19 +12,21 @@ from unit.removal.builders import OURS, Data, pod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain_judge import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._removal import ends
+from ansible_collections.accelerators.openshift.plugins.module_utils._removal import disruption
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.needs import Stay
 
 LOSSES: t.Final = {
-    "n-1": ends.Loss("pool training loses the node", ends.BY_DRAIN),
-    "n-2": ends.Loss("the node loses its driver", ends.BY_STACK),
+    "n-1": disruption.Loss("pool training loses the node", disruption.BY_DRAIN),
+    "n-2": disruption.Loss("the node loses its driver", disruption.BY_STACK),
 }
 DAEMON: t.Final = {"kind": "DaemonSet", "name": "plugin", "uid": "d", "controller": True}
 
 
 def refused(pods: list[Data], **rules: t.Any) -> AcceleratorError | None:
     drained = [one for one in pods if one["spec"]["nodeName"] == "n-1"]
-    return ends.refusal(ends.ending(pods, LOSSES), drained, Rules(**rules), "The removal of pool training")
+    return disruption.refusal(
+        disruption.ending(pods, LOSSES), drained, Rules(**rules), "The removal of pool training"
+    )
 
 
 def test_only_pods_with_devices_on_nodes_that_lose_something_end() -> None:
@@ -36,7 +38,7 @@ def test_only_pods_with_devices_on_nodes_that_lose_something_end() -> None:
         pod("plugin", "n-1", gpus=0, ownerReferences=[DAEMON]),
         pod("validation", "n-1", labels=OURS),
     ]
-    assert ends.as_result(ends.ending(pods, LOSSES)) == [
+    assert disruption.as_result(disruption.ending(pods, LOSSES)) == [
         {
             "node": "n-1",
             "namespace": "team-a",
@@ -83,7 +85,7 @@ def test_what_a_drain_would_refuse_is_refused_before_the_first_write() -> None:
 
 
 def test_the_wait_ends_with_the_last_pod() -> None:
-    judge = ends.idle(LOSSES)
+    judge = disruption.idle(LOSSES)
     assert judge({"n-2": [pod("web", "n-2", gpus=0)]}).is_ready
     verdict = judge({"n-2": [pod("serve", "n-2")]})
     assert (verdict.is_ready, verdict.is_failed, verdict.code) == (False, False, "NODE-BUSY")
@@ -95,7 +97,9 @@ def test_the_wait_ends_with_the_last_pod() -> None:
 def test_the_table() -> None:
     stay = Stay("node_feature_discovery", "all", ["Module kmm/cards", "ClusterPolicy theirs"])
     lone = pod("lone", "n-1", ownerReferences=[])
-    assert ends.table(["pool training (1 machine set, 1 machine)"], [stay], ends.ending([lone], LOSSES)) == [
+    assert disruption.table(
+        ["pool training (1 machine set, 1 machine)"], [stay], disruption.ending([lone], LOSSES)
+    ) == [
         "remove  pool training (1 machine set, 1 machine)",
         "keep    Node Feature Discovery, needed by Module kmm/cards, ClusterPolicy theirs",
         "end     team-a/lone on n-1: pool training loses the node, drain by this run",
