@@ -192,7 +192,7 @@ def _about(task: t.Any, variables: Data, module: str) -> Data:
     return {
         "task": str(task.name or module),
         "module": module,
-        "role": role.get_name() if role else "",
+        "role": role.get_name().rpartition(".")[2] if role else "",
         "object": named if isinstance(named, str) else "",
         "playbook": Path(_tasks.playbook_of(task)).stem,
         "check_mode": bool(task.check_mode),

@@ -29,8 +29,8 @@ WORDS: t.Final = {
     model.ATTENTION: "Needs attention",
     model.RUNNING: "Running",
 }
-# Most bars of one figure, messages of one code, and objects of a dry run that the page shows.
-_BARS, _MESSAGES, _OBJECTS = 10, 5, 200
+# Most bars of one figure, and messages of one code, that the page shows.
+_BARS, _MESSAGES = 10, 5
 # Of a program that failed, figures below this share of what was expected are the reason.
 _LOW: t.Final = 0.95
 
@@ -65,6 +65,8 @@ def headline(report: Data) -> str:
     summary, last = report["summary"], report["tasks"][-1]
     if last["state"] == model.RUNNING:
         return f"“{short(last['task'])}” began at {last['started'][11:19]} UTC and has not ended."
+    if report["run"]["check_mode"]:
+        return f"A run would write {number_of(len(foreseen(report)), 'object')}."
     if not summary["nodes"]:
         return f"{number_of(summary['tasks'], 'task')} ran. No result has nodes with GPUs."
     nodes = f"{summary['nodes_ready']} of {number_of(summary['nodes'], 'node')}"
@@ -211,7 +213,7 @@ def share(part: float | None, whole: float) -> float:
 def foreseen(report: Data) -> list[Data]:
     """Return what a run would write, each object once."""
     every = [one for task in report["tasks"] for one in task["result"].get("foreseen") or []]
-    return list({one["object"]: one for one in every if one.get("action") != "keep"}.values())[:_OBJECTS]
+    return list({one["object"]: one for one in every if one.get("action") != "keep"}.values())
 
 
 def times(report: Data) -> t.Iterator[tuple[Data, float, float]]:

@@ -206,7 +206,7 @@ def test_the_task_as_people_know_it(tmp_path: Path) -> None:
         rescue=[1], block=[types.SimpleNamespace(_uuid="1")], _parent=None, _play=None
     )
     block._play = types.SimpleNamespace(get_path=lambda: "/x/mine.yml:1")
-    role = types.SimpleNamespace(get_name=lambda: "gpu_node_pool")
+    role = types.SimpleNamespace(get_name=lambda: "accelerators.openshift.gpu_node_pool")
     more = {"args": {"pool": {"name": "training"}}, "_role": role, "_parent": block, "_play": None}
     run(str(tmp_path), {"failed": True, "code": "MACH-CAPACITY", "message": "m"}, **more)
     task = read(tmp_path)["tasks"][0]

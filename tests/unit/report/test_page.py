@@ -132,6 +132,7 @@ def test_a_check_shows_what_a_run_would_write() -> None:
     checked = after(empty(check_mode=True), "gpu_quota", {"foreseen": foreseen, "changed": True})
     reader = Reader(_report.html(checked))
     assert "Check mode: nothing was written" in reader.text
+    assert "A run would write 1 object." in reader.text
     assert "Quota a change spec.hard" in reader.text
     assert "Quota b" not in reader.text
 
