@@ -22,6 +22,7 @@ from integration.troubles.demo import (
     MACHINES,
     OPERATORS,
     POOL,
+    POOLS,
     Demo,
     gpu_nodes,
     policies,
@@ -120,6 +121,26 @@ def test_the_report_of_the_whole_run(cluster: Cluster, demo: Demo, whole: Run) -
     }
     for path in folder.iterdir():
         assert [one for one in secrets if one in path.read_text()] == [], path.name
+
+
+def test_a_look_at_the_cluster_has_no_name_and_writes_nothing(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
+    folder = demo.directory / "look"
+    run = demo.playbook("conformance", gpu_pools=POOLS, gpu_report_dir=str(folder))
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert audit.writes(*run.tasks) == []
+    text = (folder / "conformance.json").read_text()
+    found = json.loads(text)
+    assert [node["name"] for node in found["nodes"]] == ["node-1", "node-2"]
+    assert found["nodes"][0]["labels"]["nvidia.com/gpu.count"] == "1"
+    assert found["objects"]["ClusterVersion"][0]["status"]["desired"] == "4.22.5"
+    assert {"ClusterPolicy", "ClusterServiceVersion", "DaemonSet", "Pod"} <= set(found["objects"])
+    assert {stage["verdict"] for stage in found["stack"]["stages"]} == {"ready"}
+    assert [one["kind"] for one in found["unread"]] == ["NicClusterPolicy"]
+    names = [node["metadata"]["name"] for node in cluster.client.list("v1", "nodes")]
+    assert [name for name in names if name in text] == []
+    assert {path.name for path in folder.iterdir()} >= {"conformance.json", "report.json"}
 
 
 def read(folder: Path) -> Data:

@@ -22,7 +22,7 @@ HOST: t.Final[Data] = {"inventory_hostname": "east", "ansible_play_hosts_all": [
 
 def a_task(**changes: t.Any) -> t.Any:
     play = types.SimpleNamespace(get_path=lambda: "/somewhere/playbooks/enable_gpus.yml:4")
-    facts = {"name": "Plan", "args": {}, "_role": None, "_parent": None, "_play": play, "_uuid": "1"}
+    facts: Data = {"name": "Plan", "args": {}, "_role": None, "_parent": None, "_play": play, "_uuid": "1"}
     flags = {"check_mode": False, "ignore_errors": False, "no_log": False}
     return types.SimpleNamespace(**{**facts, **flags, **changes})
 
@@ -207,7 +207,7 @@ def test_the_task_as_people_know_it(tmp_path: Path) -> None:
     )
     block._play = types.SimpleNamespace(get_path=lambda: "/x/mine.yml:1")
     role = types.SimpleNamespace(get_name=lambda: "accelerators.openshift.gpu_node_pool")
-    more = {"args": {"pool": {"name": "training"}}, "_role": role, "_parent": block, "_play": None}
+    more: Data = {"args": {"pool": {"name": "training"}}, "_role": role, "_parent": block, "_play": None}
     run(str(tmp_path), {"failed": True, "code": "MACH-CAPACITY", "message": "m"}, **more)
     task = read(tmp_path)["tasks"][0]
     assert (task["object"], task["role"], task["playbook"], task["state"]) == (

@@ -62,7 +62,9 @@ def stack(
     nodes: t.Sequence[Data], late: t.Mapping[str, t.Sequence[Data]] | None = None, **more: t.Any
 ) -> Data:
     """Return a result of special_resource. late: stage -> the nodes that are not ready."""
-    stages = [{"name": name, "verdict": "ready", "since": "", "evidence": []} for name in ("csv", "crd")]
+    stages: list[Data] = [
+        {"name": name, "verdict": "ready", "since": "", "evidence": []} for name in ("csv", "crd")
+    ]
     for name in NODE_STAGES:
         mine = list((late or {}).get(name) or [])
         verdict = mine[0]["verdict"] if mine else "ready"

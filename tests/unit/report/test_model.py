@@ -41,7 +41,7 @@ def whole() -> Data:
     report = after(report, "special_resource", stack([node("gpu-0"), node("gpu-1")]), seconds=61, took=90)
     ran = {"nodes": [validated(name, programs=[program(612.3)]) for name in ("gpu-0", "gpu-1")]}
     report = after(report, "gpu_workload", {"workload": ran}, seconds=151, took=40)
-    quota = {"name": "gpu-quota", "namespace": "team-a", "findings": []}
+    quota: Data = {"name": "gpu-quota", "namespace": "team-a", "findings": []}
     quota["resources"] = {"requests.nvidia.com/gpu": {"hard": "8", "used": None}}
     return after(report, "gpu_quota", {"changed": True, "quotas": [quota]}, seconds=191)
 
