@@ -49,7 +49,7 @@ def reported(
     try:
         files = Files(_folder(given, variables), run, variables, _private(task, variables))
         about = redact.result(files.public(_about(task, variables, module)))
-        problem = _told(lambda: files.write(lambda report: model.begun(report, about)), files.is_new)
+        problem = _told(lambda: files.begin(about), files.is_new)
     except InputError as exc:
         return redact.result({"failed": True, "changed": False, **exc.to_result()})
     except OSError as exc:
@@ -85,7 +85,7 @@ def _end(files: Files, about: Data, whole: Data, kept: Data) -> None:
     now = _now()
     seconds = datetime.datetime.fromisoformat(now) - datetime.datetime.fromisoformat(about["started"])
     done = {**about, "ended": now, "seconds": round(seconds.total_seconds(), 3)}
-    files.write(lambda report: model.ended(report, done, files.public(whole), files.public(kept)))
+    files.end(done, whole, kept)
 
 
 class Files:
@@ -109,10 +109,17 @@ class Files:
         folder.mkdir(parents=True, exist_ok=True)
         self.is_new = self._read() is None
 
-    def write(self, change: t.Callable[[Data], Data]) -> None:
-        """Write all files, with a changed report. Raises OSError or InputError."""
+    def begin(self, task: Data) -> None:
+        """Write that a task runs, in the report of this run or in a new one. Raises OSError or InputError."""
         report = self._read() or model.new({**self._run, "started": _now()}, _version())
-        report = change(report)
+        self._write(model.begun(report, task))
+
+    def end(self, task: Data, whole: Data, kept: Data) -> None:
+        """Write that a task has ended, unless another run has begun: this one was killed then."""
+        if report := self._read():
+            self._write(model.ended(report, task, self.public(whole), self.public(kept)))
+
+    def _write(self, report: Data) -> None:
         self._replace(_STATE, json.dumps(report, ensure_ascii=False))
         self._replace("ctrf.json", formats.ctrf(report))
         self._replace("junit.xml", formats.junit(report))
@@ -124,7 +131,7 @@ class Files:
         if isinstance(value, str):
             return self._paths.sub(lambda found: self._private[found[0]], value) if "/" in value else value
         if isinstance(value, t.Mapping):
-            return {key: self.public(item) for key, item in value.items()}
+            return {self.public(key): self.public(item) for key, item in value.items()}
         return [self.public(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     def _read(self) -> Data | None:

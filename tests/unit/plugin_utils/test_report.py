@@ -73,6 +73,15 @@ def test_another_run_begins_a_new_report(tmp_path: Path) -> None:
     assert (len(read(tmp_path)["tasks"]), read(tmp_path)["run"]["id"] == first) == (1, False)
 
 
+def test_a_worker_that_outlives_its_run_leaves_the_report_of_the_next_one(tmp_path: Path) -> None:
+    def next_run(_whole: list[Data]) -> Data:
+        run(str(tmp_path), {"changed": False}, own=process.own_run()._replace(pid=1))
+        return {"changed": True}
+
+    _report.reported(next_run, a_task(), HOST, process.own_run(), "gpu_plan", str(tmp_path))
+    assert [one["state"] for one in read(tmp_path)["tasks"]] == ["ok"]
+
+
 def test_the_result_with_all_nodes_counts_and_the_bounded_one_is_kept(tmp_path: Path) -> None:
     whole = {"plan": {"pools": [{"name": "a"}]}}
     run(str(tmp_path), {"left_out": [{"list": "x", "pool": "", "number": 1}]}, whole)

@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.filter.conformance impor
 Data = dict[str, t.Any]
 NODE: t.Final = "gpu-0.acme.example"
 UUID: t.Final = "GPU-5f7c1f1e-6d1b-4f0e-9c53-0a4c0f2f7b11"
-SERVED: t.Final = {
+SERVED: t.Final[Data] = {
     "nvidia.com/v1": {"ClusterPolicy": {}},
     "v1": {"Pod": {}},
     "acme.example/v1": {"Secretive": {}},
