@@ -96,7 +96,7 @@ class Files:
     """
 
     def __init__(self, folder: Path, run: Run, variables: Data, private: t.Mapping[str, str]) -> None:
-        self._folder, self._private = folder, dict(sorted(private.items(), key=lambda one: -len(one[0])))
+        self._folder, self._private = folder, dict(sorted(private.items(), key=lambda pair: -len(pair[0])))
         self._paths = re.compile(
             rf"(?<![\w.])(?:{'|'.join(map(re.escape, self._private)) or '(?!)'})(?![\w-]|\.\w)"
         )

@@ -29,15 +29,15 @@ CONTRAST: t.Final = """() => {
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
   const below = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const found = parts(getComputedStyle(one).backgroundColor);
+    for (let part = element; part; part = part.parentElement) {
+      const found = parts(getComputedStyle(part).backgroundColor);
       if (found.length === 3 || found[3] === 1) return found;
     }
     return [255, 255, 255];
   };
   const found = [];
   for (const element of document.querySelectorAll("body *")) {
-    const own = [...element.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     if (!own || !element.checkVisibility() || element.closest(".said, option, script")) continue;
     const style = getComputedStyle(element);
     const [high, low] = [light(parts(style.color)), light(below(element))].sort((a, b) => b - a);
@@ -69,7 +69,7 @@ class Opened(t.NamedTuple):
     """A page, what its console said, and what it asked for."""
 
     page: Page
-    said: list[str]
+    console: list[str]
     requests: list[str]
 
 
@@ -80,8 +80,8 @@ def open_page(browser: Browser, file: Path, width: int, scheme: Scheme = "light"
         permissions=["clipboard-read", "clipboard-write"],
     )
     found = Opened(context.new_page(), [], [])
-    found.page.on("console", lambda message: found.said.append(message.text))
-    found.page.on("pageerror", lambda error: found.said.append(str(error)))
+    found.page.on("console", lambda message: found.console.append(message.text))
+    found.page.on("pageerror", lambda error: found.console.append(str(error)))
     found.page.on("request", lambda request: found.requests.append(request.url))
     found.page.goto(file.as_uri())
     return found
@@ -92,11 +92,11 @@ def open_page(browser: Browser, file: Path, width: int, scheme: Scheme = "light"
 def test_the_page_fits_and_loads_nothing(
     browser: Browser, files: dict[int, Path], width: int, scheme: Scheme
 ) -> None:
-    page, said, requests = open_page(browser, files[12], width, scheme)
+    page, console, requests = open_page(browser, files[12], width, scheme)
     sizes = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert sizes == [width, width]
     # The empty icon of the page is in the page itself.
-    assert [one for one in requests if one not in (files[12].as_uri(), "data:,")] == []
+    assert [url for url in requests if url not in (files[12].as_uri(), "data:,")] == []
     assert page.evaluate(CONTRAST) == []
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(245, 246, 248)") == (scheme == "light")
@@ -104,7 +104,7 @@ def test_the_page_fits_and_loads_nothing(
         assert page.get_by_role("heading", name=name, exact=name != "Time line").is_visible()
     page.emulate_media(media="print")
     assert not page.locator(".tools").is_visible()
-    assert said == []
+    assert console == []
     page.context.close()
 
 
@@ -117,7 +117,7 @@ def test_a_thousand_nodes_open_in_a_second(browser: Browser, files: dict[int, Pa
     page.goto(files[1000].as_uri())
     assert page.locator(".nodes tbody tr:not(.pool)").count() == 1000
     assert page.evaluate("document.body.offsetHeight") > 10_000
-    found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    found = {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
     assert 0 < found["LayoutDuration"] < found["TaskDuration"] < 1, found
     context.close()
 
@@ -127,7 +127,7 @@ def rows(page: Page) -> list[str]:
 
 
 def test_filters_and_sorts_by_the_keyboard(browser: Browser, files: dict[int, Path]) -> None:
-    page, said, _requests = open_page(browser, files[12], 1400)
+    page, console, _requests = open_page(browser, files[12], 1400)
     assert len(rows(page)) == 12
     page.locator("#find").focus()
     page.keyboard.type("crashloop")
@@ -149,18 +149,18 @@ def test_filters_and_sorts_by_the_keyboard(browser: Browser, files: dict[int, Pa
     assert "62 %" in last.nth(1).inner_text()
     # What scrolls can be reached, and so scrolled, by the keyboard.
     assert page.locator(".scroll:not([tabindex='0'])").count() == 0
-    assert said == []
+    assert console == []
     page.context.close()
 
 
 def test_a_remedy_is_copied(browser: Browser, files: dict[int, Path]) -> None:
-    page, said, _requests = open_page(browser, files[12], 360)
+    page, console, _requests = open_page(browser, files[12], 360)
     button = page.get_by_role("button", name="Copy the remedy of GPU-DRV-CRASH")
     button.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.textContent === 'Copied'")
     assert page.evaluate("navigator.clipboard.readText()") == REMEDY
-    assert said == []
+    assert console == []
     page.context.close()
 
 

@@ -39,10 +39,10 @@ def conformance(seen: t.Mapping[str, t.Any]) -> Data:
     seen: C(cluster) (a result of kubernetes.core.k8s_cluster_info), C(read) (results of
     kubernetes.core.k8s_info), and C(stack) (special_resource of a result).
     """
-    objects = [one for result in seen["read"] for one in result.get("resources") or []]
+    objects = [live for result in seen["read"] for live in result.get("resources") or []]
     by_kind: dict[str, list[Data]] = {}
-    for one in objects:
-        by_kind.setdefault(str(one["kind"]), []).append(one)
+    for live in objects:
+        by_kind.setdefault(str(live["kind"]), []).append(live)
     nodes = sorted(by_kind.pop("Node", []), key=lambda node: str(node["metadata"]["name"]))
     aliases = _aliases(nodes, [*by_kind.get("Pod", []), *((seen.get("stack") or {}).get("nodes") or [])])
     server = ((seen["cluster"].get("version") or {}).get("server") or {}).get("kubernetes") or {}
@@ -54,12 +54,12 @@ def conformance(seen: t.Mapping[str, t.Any]) -> Data:
             if "/" not in group or _GROUPS.search(group.partition("/")[0])
         },
         "nodes": [_node(node) for node in nodes],
-        "objects": {kind: [_object(one) for one in every] for kind, every in sorted(by_kind.items())},
+        "objects": {kind: [_object(live) for live in every] for kind, every in sorted(by_kind.items())},
         "stack": seen.get("stack") or {},
         "unread": [
-            {"kind": one["invocation"]["module_args"]["kind"], "why": str(one["msg"])}
-            for one in seen["read"]
-            if one.get("msg")
+            {"kind": result["invocation"]["module_args"]["kind"], "why": str(result["msg"])}
+            for result in seen["read"]
+            if result.get("msg")
         ],
     }
     return t.cast(Data, _redacted(found, aliases))
@@ -71,14 +71,14 @@ def _aliases(nodes: t.Iterable[Data], others: t.Iterable[Data]) -> list[tuple[st
     others: what names nodes too, pods and the nodes of a stack.
     """
     names = [str(node["metadata"]["name"]) for node in nodes]
-    names += sorted(str(one.get("name") or one.get("spec", {}).get("nodeName") or "") for one in others)
+    names += sorted(str(other.get("name") or other.get("spec", {}).get("nodeName") or "") for other in others)
     found: dict[str, str] = {}
     for number, name in enumerate(dict.fromkeys(filter(None, names)), 1):
         found |= {name: f"node-{number}", name.partition(".")[0]: f"node-{number}"}
     for node in nodes:
-        for one in (node.get("status") or {}).get("addresses") or []:
-            found.setdefault(str(one["address"]), found[str(node["metadata"]["name"])])
-    return sorted(found.items(), key=lambda one: -len(one[0]))
+        for address in (node.get("status") or {}).get("addresses") or []:
+            found.setdefault(str(address["address"]), found[str(node["metadata"]["name"])])
+    return sorted(found.items(), key=lambda pair: -len(pair[0]))
 
 
 def _node(node: Data) -> Data:
@@ -96,7 +96,10 @@ def _node(node: Data) -> Data:
 
 def _conditions(status: Data) -> list[Data]:
     keys = ("type", "status", "reason", "message", "phase")
-    return [{key: one[key] for key in keys if one.get(key)} for one in status.get("conditions") or []]
+    return [
+        {key: condition[key] for key in keys if condition.get(key)}
+        for condition in status.get("conditions") or []
+    ]
 
 
 def _object(live: Data) -> Data:
@@ -105,9 +108,9 @@ def _object(live: Data) -> Data:
     numbers = {key: value for key, value in status.items() if isinstance(value, (str, int))}
     pods = (spec.get("template") or {}).get("spec") or (spec if live["kind"] == "Pod" else {})
     containers = [
-        {key: one[key] for key in ("name", "ready", "restartCount", "state") if key in one}
+        {key: container[key] for key in ("name", "ready", "restartCount", "state") if key in container}
         for part in ("initContainerStatuses", "containerStatuses")
-        for one in status.get(part) or []
+        for container in status.get(part) or []
     ]
     desired = {"desired": (status.get("desired") or {}).get("version")} if status.get("desired") else {}
     return {
@@ -116,7 +119,7 @@ def _object(live: Data) -> Data:
         "status": {**numbers, **desired, "conditions": _conditions(status)},
         **({"version": spec["version"]} if isinstance(spec.get("version"), str) else {}),
         **({"channel": spec["channel"]} if isinstance(spec.get("channel"), str) else {}),
-        "images": sorted({str(one["image"]) for one in pods.get("containers") or []}),
+        "images": sorted({str(container["image"]) for container in pods.get("containers") or []}),
         **(
             {"node": pods["nodeName"], "containers": containers}
             if live["kind"] == "Pod" and pods.get("nodeName")

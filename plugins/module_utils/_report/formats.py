@@ -55,18 +55,18 @@ def moment(stamp: str) -> float:
 def cases(report: Data) -> list[Case]:
     """Return the test cases: tasks, then nodes, then programs."""
     nodes = report["nodes"]
-    programs = [_program_case(node, one) for node in nodes for one in node["programs"]]
+    programs = [_program_case(node, program) for node in nodes for program in node["programs"]]
     return [*map(_task_case, report["tasks"]), *map(_node_case, nodes), *programs]
 
 
 def _task_case(task: Data) -> Case:
-    told = f"{task['code']}: {task['message']}" if task["code"] else task["message"]
+    message = f"{task['code']}: {task['message']}" if task["code"] else task["message"]
     extra = {key: task[key] for key in ("module", "check_mode", "code", "layer") if task[key] != ""}
     return Case(
         ("tasks", task["role"] or task["playbook"] or "play"),
         f"{task['task']} ({task['object']})" if task["object"] else task["task"],
         _OF_TASK[task["state"]],
-        "had not ended when the report was written" if task["state"] == model.RUNNING else told,
+        "had not ended when the report was written" if task["state"] == model.RUNNING else message,
         "\n".join([*([f"Remedy: {task['remedy']}"] if task["remedy"] else []), *task["evidence"]]),
         task["seconds"],
         moment(task["started"]),
@@ -76,25 +76,25 @@ def _task_case(task: Data) -> Case:
 
 def _node_case(node: Data) -> Case:
     gpus = "/".join("-" if node[key] is None else str(node[key]) for key in model.COUNTS)
-    told = "; ".join(model.reasons(node)) or f"GPUs (expected/allocatable/validated): {gpus}"
+    message = "; ".join(model.reasons(node)) or f"GPUs (expected/allocatable/validated): {gpus}"
     extra = {key: node[key] for key in ("type", "driver", "stages")}
     return Case(
         ("nodes", node["pool"] or "without a pool"),
         node["name"],
         _OF_NODE[node["verdict"]],
-        "" if node["verdict"] == model.READY else told,
+        "" if node["verdict"] == model.READY else message,
         extra={**extra, "gpus": gpus},
     )
 
 
 def _program_case(node: Data, program: Data) -> Case:
     figures = list(program.get("figures") or [])
-    told = str(program.get("message") or program.get("reason") or "")
+    message = str(program.get("message") or program.get("reason") or "")
     return Case(
         ("programs", node["pool"] or "without a pool", node["name"]),
         str(program.get("program")),
         _OF_PROGRAM.get(str(program.get("outcome")), "other"),
-        f"{program['code']}: {told}" if program.get("code") else told,
+        f"{program['code']}: {message}" if program.get("code") else message,
         "\n".join(map(figure_line, figures)),
         extra={"code": program.get("code") or "", "figures": figures},
     )
@@ -111,11 +111,11 @@ def figure_line(figure: Data) -> str:
 def ctrf(report: Data) -> str:
     """Return the report as Common Test Report Format; data of our own is in `extra` alone."""
     found = cases(report)
-    tests = [_ctrf_test(one) for one in found]
+    tests = [_ctrf_test(case) for case in found]
     start, stop = (round(1000 * moment(report["run"][key])) for key in ("started", "updated"))
     statuses = ("passed", "failed", "skipped", "pending", "other")
-    counts = {status: sum(one.status == status for one in found) for status in statuses}
-    suites = len({one.suite for one in found})
+    counts = {status: sum(case.status == status for case in found) for status in statuses}
+    suites = len({case.suite for case in found})
     summary = {"tests": len(found), **counts, "suites": suites, "start": start, "stop": stop}
     document = {
         "reportFormat": "CTRF",
@@ -128,18 +128,18 @@ def ctrf(report: Data) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def _ctrf_test(one: Case) -> Data:
+def _ctrf_test(case: Case) -> Data:
     test = {
-        "name": plain(one.name),
-        "status": one.status,
-        "duration": round(1000 * one.seconds),
-        "suite": list(one.suite),
-        "extra": dict(one.extra),
+        "name": plain(case.name),
+        "status": case.status,
+        "duration": round(1000 * case.seconds),
+        "suite": list(case.suite),
+        "extra": dict(case.extra),
     }
-    if one.start:
-        start = round(1000 * one.start)
-        test |= {"start": start, "stop": start + round(1000 * one.seconds)}
-    return test | {key: plain(getattr(one, key)) for key in ("message", "trace") if getattr(one, key)}
+    if case.start:
+        start = round(1000 * case.start)
+        test |= {"start": start, "stop": start + round(1000 * case.seconds)}
+    return test | {key: plain(getattr(case, key)) for key in ("message", "trace") if getattr(case, key)}
 
 
 def plain(text: str) -> str:
@@ -150,38 +150,38 @@ def plain(text: str) -> str:
 def junit(report: Data) -> str:
     """Return the report as JUnit's XML, as Jenkins, GitLab and Prow read it."""
     suites: dict[tuple[str, ...], list[Case]] = {}
-    for one in cases(report):
-        suites.setdefault(one.suite, []).append(one)
-    every = [one for found in suites.values() for one in found]
+    for case in cases(report):
+        suites.setdefault(case.suite, []).append(case)
+    every = [case for found in suites.values() for case in found]
     root = ET.Element("testsuites", {"name": report["tool"]["name"], **_counts(every)})
     for suite, found in suites.items():
         about = {"timestamp": report["run"]["started"][:19], "hostname": plain(report["run"]["cluster"])}
         name = plain(" / ".join(suite))
         element = ET.SubElement(root, "testsuite", {"name": name, **_counts(found), **about})
-        for one in found:
+        for case in found:
             classname = plain(".".join(part.replace(".", "_") for part in suite))
-            case = ET.SubElement(element, "testcase", {"classname": classname, "name": plain(one.name)})
-            case.set("time", f"{one.seconds:.3f}")
-            if one.status == "failed":
-                kind = str(one.extra.get("code") or "failed")
-                failure = ET.SubElement(case, "failure", {"message": plain(one.message), "type": kind})
-                failure.text = plain(f"{one.message}\n{one.trace}")
-            elif one.status != "passed":
-                ET.SubElement(case, "skipped", {"message": plain(f"{one.status}: {one.message}")})
-            elif one.trace:
-                ET.SubElement(case, "system-out").text = plain(one.trace)
+            entry = ET.SubElement(element, "testcase", {"classname": classname, "name": plain(case.name)})
+            entry.set("time", f"{case.seconds:.3f}")
+            if case.status == "failed":
+                kind = str(case.extra.get("code") or "failed")
+                failure = ET.SubElement(entry, "failure", {"message": plain(case.message), "type": kind})
+                failure.text = plain(f"{case.message}\n{case.trace}")
+            elif case.status != "passed":
+                ET.SubElement(entry, "skipped", {"message": plain(f"{case.status}: {case.message}")})
+            elif case.trace:
+                ET.SubElement(entry, "system-out").text = plain(case.trace)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
 def _counts(found: t.Sequence[Case]) -> dict[str, str]:
-    skipped = sum(one.status not in ("passed", "failed") for one in found)
+    skipped = sum(case.status not in ("passed", "failed") for case in found)
     return {
         "tests": str(len(found)),
-        "failures": str(sum(one.status == "failed" for one in found)),
+        "failures": str(sum(case.status == "failed" for case in found)),
         "errors": "0",
         "skipped": str(skipped),
-        "time": f"{sum(one.seconds for one in found):.3f}",
+        "time": f"{sum(case.seconds for case in found):.3f}",
     }
 
 
@@ -191,10 +191,10 @@ def prometheus(report: Data) -> str:
     lines: list[str] = []
     for name, text, samples in (*_run_metrics(report), *_node_metrics(report)):
         # Each set of labels may come once.
-        told = {_labels({**cluster, **labels}): value for labels, value in samples}
-        if told:
+        values = {_labels({**cluster, **labels}): value for labels, value in samples}
+        if values:
             lines += [f"# HELP {_PREFIX}{name} {text}", f"# TYPE {_PREFIX}{name} gauge"]
-            lines += [f"{_PREFIX}{name}{labels} {float(value):.12g}" for labels, value in told.items()]
+            lines += [f"{_PREFIX}{name}{labels} {float(value):.12g}" for labels, value in values.items()]
     return "\n".join([*lines, ""])
 
 
@@ -218,27 +218,27 @@ def _run_metrics(report: Data) -> t.Iterator[Metric]:
     yield "run_failed", "Whether something of the run failed.", [({}, run["state"] == model.FAILED)]
     yield "run_start_time_seconds", "When the run began.", [({}, moment(run["started"]))]
     yield "run_updated_time_seconds", "When a task of the run last ended.", [({}, moment(run["updated"]))]
-    states = collections.Counter(one["state"] for one in tasks)
+    states = collections.Counter(task["state"] for task in tasks)
     yield "tasks", "Tasks of the run.", [({"state": state}, states[state]) for state in _OF_TASK]
     spent: dict[str, float] = {}
-    for one in tasks:
-        spent[one["module"]] = spent.get(one["module"], 0) + one["seconds"]
+    for task in tasks:
+        spent[task["module"]] = spent.get(task["module"], 0) + task["seconds"]
     yield (
         "module_seconds",
         "Seconds of all tasks of a module.",
         [({"module": key}, spent[key]) for key in spent],
     )
-    codes = collections.Counter((one["severity"], one["code"]) for one in report["findings"])
+    codes = collections.Counter((finding["severity"], finding["code"]) for finding in report["findings"])
     found: list[Sample] = [({"severity": key[0], "code": key[1]}, number) for key, number in codes.items()]
     yield "findings", "What is wrong, by severity and error code.", found
     for key in ("hard", "used"):
         limits: list[Sample] = [
             (
-                {"namespace": one["namespace"], "quota": one["name"], "resource": limit["resource"]},
+                {"namespace": quota["namespace"], "quota": quota["name"], "resource": limit["resource"]},
                 number_of(limit[key]),
             )
-            for one in report["quotas"]
-            for limit in one["limits"]
+            for quota in report["quotas"]
+            for limit in quota["limits"]
         ]
         yield f"quota_{key}", f"A limit of a quota: {key}.", limits
 
@@ -252,17 +252,27 @@ def _node_metrics(report: Data) -> t.Iterator[Metric]:
         gpus: list[Sample] = [(at, node[key]) for at, node in places if node[key] is not None]
         yield f"node_gpus_{key}", f"GPUs of a node: {key}.", gpus
     ran = [
-        (at | {"program": str(one.get("program"))}, one) for at, node in places for one in node["programs"]
+        (at | {"program": str(program.get("program"))}, program)
+        for at, node in places
+        for program in node["programs"]
     ]
-    outcomes: list[Sample] = [(at | {"outcome": one.get("outcome")}, 1) for at, one in ran]
+    outcomes: list[Sample] = [(at | {"outcome": program.get("outcome")}, 1) for at, program in ran]
     yield "program_outcome", "How a program ended on a node.", outcomes
     figures = [
-        (at | {"device": one.get("device", ""), "figure": one.get("name"), "unit": one.get("unit", "")}, one)
+        (
+            at
+            | {
+                "device": figure.get("device", ""),
+                "figure": figure.get("name"),
+                "unit": figure.get("unit", ""),
+            },
+            figure,
+        )
         for at, program in ran
-        for one in program.get("figures") or []
+        for figure in program.get("figures") or []
     ]
     for key, name in (("value", "figure"), ("expected", "figure_expected"), ("baseline", "figure_baseline")):
-        known: list[Sample] = [(at, one[key]) for at, one in figures if one.get(key) is not None]
+        known: list[Sample] = [(at, figure[key]) for at, figure in figures if figure.get(key) is not None]
         yield name, f"A figure that a program measured: its {key}.", known
 
 

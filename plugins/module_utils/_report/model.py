@@ -73,7 +73,7 @@ def ended(report: Data, task: Data, whole: Data, kept: Data) -> Data:
         "warnings": [str(line) for line in whole.get("warnings") or []],
         "result": {key: value for key, value in kept.items() if key not in _COMMON and key[0] != "_"},
     }
-    tasks = [one for one in report["tasks"] if (one["state"], one["started"]) != (RUNNING, task["started"])]
+    tasks = [old for old in report["tasks"] if (old["state"], old["started"]) != (RUNNING, task["started"])]
     merged = {**report, "tasks": [*tasks, done]}
     if merge := _MERGES.get(task["module"]):
         merged = merge(merged, whole, task["object"], is_dry)
@@ -95,13 +95,13 @@ def _with_nodes(report: Data, pairs: t.Iterable[tuple[str, Data]]) -> Data:
 
     reasons: by the part of a node that they come from; an empty one takes back what that part said before.
     """
-    nodes = {one["name"]: one for one in report["nodes"]}
+    nodes = {node["name"]: node for node in report["nodes"]}
     for name, facts in pairs:
         old = nodes.get(name) or {"name": name, **_NODE, "stages": {}, "reasons": {}, "programs": []}
-        told = {key: value for key, value in facts.items() if value not in (None, "") or key == "busy"}
+        stated = {key: value for key, value in facts.items() if value not in (None, "") or key == "busy"}
         both = {key: {**old[key], **(facts.get(key) or {})} for key in ("stages", "reasons")}
         both["reasons"] = {part: text for part, text in both["reasons"].items() if text}
-        nodes[name] = {**old, **told, **both}
+        nodes[name] = {**old, **stated, **both}
     return {**report, "nodes": sorted(nodes.values(), key=lambda node: (node["pool"], node["name"]))}
 
 
@@ -113,27 +113,27 @@ def _plan(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
 def _machines(report: Data, whole: Data, pool: str, is_dry: bool) -> Data:
     """Merge a pool's machines: a node for each, or for a machine without a node the machine itself."""
     found: list[tuple[str, Data]] = []
-    machines = {one["node"]: one for one in whole.get("machines") or [] if one.get("node")}
-    for one in whole.get("nodes") or []:
-        is_ready = one.get("ready", True)
-        facts = {"pool": pool, "type": one.get("instance_type"), "zone": one.get("zone")}
+    machines = {machine["node"]: machine for machine in whole.get("machines") or [] if machine.get("node")}
+    for node in whole.get("nodes") or []:
+        is_ready = node.get("ready", True)
+        facts = {"pool": pool, "type": node.get("instance_type"), "zone": node.get("zone")}
         stages = {MACHINE: READY if is_ready else PENDING}
-        machine = machines.get(one["name"]) or {}
+        machine = machines.get(node["name"]) or {}
         facts["reasons"] = {
             MACHINE: "" if is_ready else f"machine: {machine.get('error') or 'the node is not Ready'}"
         }
-        found.append((one["name"], {**facts, "expected": count(one.get("expected")), "stages": stages}))
-    gone = {one["name"] for one in machines.values()} - {name for name, _facts in found}
-    for one in whole.get("removed") or () if not is_dry else ():
-        gone |= {one["machine"], one.get("node")}
-    for one in whole.get("machines") or []:
-        if not one.get("node") and one.get("phase") != "Deleting":
-            stages = {MACHINE: FAILED if one.get("code") or one.get("phase") == "Failed" else PENDING}
-            why = {MACHINE: f"machine: {one.get('error') or one.get('phase')}"}
-            facts = {"pool": pool, "type": one.get("instance_type"), "zone": one.get("zone")}
-            found.append((one["name"], {**facts, "stages": stages, "reasons": why}))
+        found.append((node["name"], {**facts, "expected": count(node.get("expected")), "stages": stages}))
+    gone = {machine["name"] for machine in machines.values()} - {name for name, _facts in found}
+    for lost in whole.get("removed") or () if not is_dry else ():
+        gone |= {lost["machine"], lost.get("node")}
+    for machine in whole.get("machines") or []:
+        if not machine.get("node") and machine.get("phase") != "Deleting":
+            stages = {MACHINE: FAILED if machine.get("code") or machine.get("phase") == "Failed" else PENDING}
+            why = {MACHINE: f"machine: {machine.get('error') or machine.get('phase')}"}
+            facts = {"pool": pool, "type": machine.get("instance_type"), "zone": machine.get("zone")}
+            found.append((machine["name"], {**facts, "stages": stages, "reasons": why}))
     merged = _with_nodes(report, found)
-    return {**merged, "nodes": [one for one in merged["nodes"] if one["name"] not in gone]}
+    return {**merged, "nodes": [node for node in merged["nodes"] if node["name"] not in gone]}
 
 
 def _stack(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
@@ -144,20 +144,20 @@ def _stack(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
     backend = str(stack.get("backend") or "")
     facts = {key: str(stack.get(key) or "") for key in ("name", "state", "reason", "driver_version")}
     stages = [
-        {key: one.get(key) or "" for key in ("name", "verdict", "since", "consequence_of")}
-        | {"evidence": list(one.get("evidence") or []), "of_nodes": "of" in one}
-        for one in stack["stages"]
+        {key: stage.get(key) or "" for key in ("name", "verdict", "since", "consequence_of")}
+        | {"evidence": list(stage.get("evidence") or []), "of_nodes": "of" in stage}
+        for stage in stack["stages"]
     ]
     mine = {"backend": backend, **facts, "stages": stages, "pools": list(stack.get("pools") or [])}
-    others = [one for one in report["stacks"] if one["backend"] != backend]
-    cut = {str(one["list"]): int(one["number"]) for one in whole.get("left_out") or []}
+    others = [other for other in report["stacks"] if other["backend"] != backend]
+    cut = {str(entry["list"]): int(entry["number"]) for entry in whole.get("left_out") or []}
     late = {
-        ("nic " if backend == _NIC else "") + one["name"]: (
-            {node["node"]: node for node in one.get("nodes") or []},
+        ("nic " if backend == _NIC else "") + stage["name"]: (
+            {node["node"]: node for node in stage.get("nodes") or []},
             UNKNOWN if f"special_resource.stages[{number}].nodes" in cut else READY,
         )
-        for number, one in enumerate(stack["stages"])
-        if "of" in one
+        for number, stage in enumerate(stack["stages"])
+        if "of" in stage
     }
     found = [(node["name"], _of_node(node, late, backend)) for node in stack.get("nodes") or []]
     left_out = cut.get("special_resource.nodes", 0)
@@ -185,7 +185,7 @@ def _of_node(node: Data, late: t.Mapping[str, tuple[Data, str]], backend: str) -
 
 def _validation(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
     """Merge a validation: the GPUs that passed, and the figures of each program."""
-    known = {one["name"]: one for one in report["nodes"]}
+    known = {node["name"]: node for node in report["nodes"]}
     found = []
     for node in (whole.get("workload") or {}).get("nodes") or []:
         offered = count(node.get("resources"))
@@ -194,7 +194,7 @@ def _validation(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
         facts |= {"driver": node.get("driver_version"), "allocatable": offered}
         is_done = bool(node.get("validated")) and node["validated"] >= expected
         verdict = READY if is_done else FAILED if node.get("ran") else PENDING
-        failed = next((one for one in node.get("pods") or [] if not one.get("passed")), None)
+        failed = next((pod for pod in node.get("pods") or [] if not pod.get("passed")), None)
         facts["reasons"] = {VALIDATED: f"validation: {_last(failed)}" if failed and node.get("ran") else ""}
         facts["busy"] = node.get("busy") or ""
         programs = {"programs": node["programs"]} if node.get("programs") else {}
@@ -209,23 +209,23 @@ def _last(pod: Data) -> str:
 
 def _quotas(report: Data, whole: Data, _object: str, _is_dry: bool) -> Data:
     """Merge quotas by namespace and name: what they limit, and who uses most of it."""
-    old = {(one["namespace"], one["name"]): one for one in report["quotas"]}
-    one_quota = [whole["quota"]] if whole.get("quota") else []
-    for one in [*one_quota, *(whole.get("quotas") or []), *(whole.get("cluster_quotas") or [])]:
-        namespaces = [str(entry["namespace"]) for entry in one.get("namespaces") or []]
-        namespace = str(one.get("namespace") or f"{len(namespaces)} namespaces")
+    old = {(quota["namespace"], quota["name"]): quota for quota in report["quotas"]}
+    single = [whole["quota"]] if whole.get("quota") else []
+    for quota in [*single, *(whole.get("quotas") or []), *(whole.get("cluster_quotas") or [])]:
+        namespaces = [str(entry["namespace"]) for entry in quota.get("namespaces") or []]
+        namespace = str(quota.get("namespace") or f"{len(namespaces)} namespaces")
         limits = [
             {"resource": key, "hard": str(usage.get("hard") or "0"), "used": str(usage.get("used") or "0")}
-            for key, usage in (one.get("resources") or {}).items()
+            for key, usage in (quota.get("resources") or {}).items()
         ]
         owners = [
             {key: owner[key] for key in ("kind", "name", "pods", "requests")}
-            for owner in (one.get("use") or {}).get("owners") or []
+            for owner in (quota.get("use") or {}).get("owners") or []
         ]
         if limits:
-            old[namespace, str(one["name"])] = {
+            old[namespace, str(quota["name"])] = {
                 "namespace": namespace,
-                "name": str(one["name"]),
+                "name": str(quota["name"]),
                 "limits": limits,
                 "owners": owners,
             }
@@ -252,15 +252,15 @@ def _judged(report: Data) -> Data:
     pools = [{"name": name, **_sums(mine)} for name, mine in by_pool.items()]
     is_short = any(node["verdict"] != READY for node in nodes) and not report["run"]["check_mode"]
     state = RUNNING if tasks and tasks[-1]["state"] == RUNNING else PASSED
-    if state == PASSED and any(one["severity"] == FAILED for one in findings):
+    if state == PASSED and any(finding["severity"] == FAILED for finding in findings):
         state = FAILED
     elif state == PASSED and (findings or is_short):
         state = ATTENTION
-    times = [one["ended"] or one["started"] for one in tasks]
+    times = [task["ended"] or task["started"] for task in tasks]
     summary = {
         "tasks": len(tasks),
-        "tasks_changed": sum(one["state"] == CHANGED for one in tasks),
-        "tasks_failed": sum(one["state"] in (FAILED, HANDLED) for one in tasks),
+        "tasks_changed": sum(task["state"] == CHANGED for task in tasks),
+        "tasks_failed": sum(task["state"] in (FAILED, HANDLED) for task in tasks),
         "findings": len(findings),
         "pools": len(pools),
         **_sums(nodes),
@@ -270,7 +270,7 @@ def _judged(report: Data) -> Data:
         "run": {**report["run"], "updated": max([report["run"]["updated"], *times]), "state": state},
         "summary": summary,
         "findings": findings,
-        "warnings": list(dict.fromkeys(line for one in tasks for line in one.get("warnings") or [])),
+        "warnings": list(dict.fromkeys(line for task in tasks for line in task.get("warnings") or [])),
         "pools": pools,
         "nodes": nodes,
     }
@@ -279,7 +279,7 @@ def _judged(report: Data) -> Data:
 def _verdict(node: Data) -> str:
     """Return ready, pending or failed for a node: the worst of its stages, programs and counts."""
     seen = set(node["stages"].values())
-    if FAILED in seen or any(one.get("outcome") == FAILED for one in node["programs"]):
+    if FAILED in seen or any(program.get("outcome") == FAILED for program in node["programs"]):
         return FAILED
     counts = [node[key] for key in ("allocatable", "validated") if node[key] is not None]
     is_short = any(number < (node["expected"] or 0) for number in counts)
@@ -298,23 +298,23 @@ def _findings(report: Data) -> list[Data]:
     """Return what is wrong, each once: failures of tasks, what results list, pools, and programs of nodes."""
     found: dict[tuple[str, str], Data] = {}
 
-    def add(severity: str, where: str, one: t.Mapping[str, t.Any]) -> None:
-        code, message = (str(one.get(key) or "") for key in ("code", "message"))
+    def add(severity: str, where: str, entry: t.Mapping[str, t.Any]) -> None:
+        code, message = (str(entry.get(key) or "") for key in ("code", "message"))
         old = found.get((code, message)) or {"severity": severity, "where": where}
         more = {
             "severity": FAILED if FAILED in (severity, old["severity"]) else severity,
-            "remedy": old.get("remedy") or str(one.get("remedy") or ""),
-            "evidence": old.get("evidence") or [str(line) for line in one.get("evidence") or []],
+            "remedy": old.get("remedy") or str(entry.get("remedy") or ""),
+            "evidence": old.get("evidence") or [str(line) for line in entry.get("evidence") or []],
         }
         found[code, message] = {**old, "code": code, "message": message, **more}
 
     for task in report["tasks"]:
         listed = list(_listed(task.get("result") or {}))
         severity = FAILED if task["state"] == FAILED else ATTENTION
-        for path, one in listed:
-            add(severity, str(one.get("path") or one.get("name") or path), one)
+        for path, entry in listed:
+            add(severity, str(entry.get("path") or entry.get("name") or path), entry)
         if task["state"] in (FAILED, HANDLED) and not any(
-            one.get("code") == task["code"] for _path, one in listed
+            entry.get("code") == task["code"] for _path, entry in listed
         ):
             add(severity, task["object"] or task["task"], task)
     for stack in report["stacks"]:
@@ -325,7 +325,7 @@ def _findings(report: Data) -> list[Data]:
         for program in node["programs"]:
             if program.get("outcome") == FAILED:
                 add(FAILED, node["name"], program)
-    return sorted(found.values(), key=lambda one: one["severity"] != FAILED)
+    return sorted(found.values(), key=lambda finding: finding["severity"] != FAILED)
 
 
 def _listed(result: Data) -> t.Iterator[tuple[str, Data]]:
@@ -333,9 +333,9 @@ def _listed(result: Data) -> t.Iterator[tuple[str, Data]]:
     for key, value in result.items():
         if isinstance(value, dict) and key != "plan":
             yield from _listed(value)
-        for one in value if isinstance(value, list) else ():
-            if isinstance(one, dict) and key in _LISTS and one.get("code") and one.get("message"):
-                if str(one.get("verdict") or "") not in _FINE:
-                    yield key, one
-            elif isinstance(one, dict) and key == "quotas":
-                yield from _listed(one)
+        for entry in value if isinstance(value, list) else ():
+            if isinstance(entry, dict) and key in _LISTS and entry.get("code") and entry.get("message"):
+                if str(entry.get("verdict") or "") not in _FINE:
+                    yield key, entry
+            elif isinstance(entry, dict) and key == "quotas":
+                yield from _listed(entry)

@@ -56,7 +56,9 @@ def view(report: Data) -> Data:
         "times": list(times(report)),
         "reasons": model.reasons,
         "number": formats.number_of,
-        **{one.__name__: one for one in (gpus, short, share, lowest, seconds, rounded, sum_of)},
+        **{
+            function.__name__: function for function in (gpus, short, share, lowest, seconds, rounded, sum_of)
+        },
     }
 
 
@@ -64,7 +66,7 @@ def headline(report: Data) -> str:
     """Return in a sentence what the run reached."""
     summary, last = report["summary"], report["tasks"][-1]
     if last["state"] == model.RUNNING:
-        return f"“{short(last['task'])}” began at {last['started'][11:19]} UTC and has not ended."
+        return f"The task '{short(last['task'])}' began at {last['started'][11:19]} UTC and has not ended."
     if report["run"]["check_mode"]:
         return f"A run would write {number_of(len(foreseen(report)), 'object')}."
     if not summary["nodes"]:
@@ -78,7 +80,7 @@ def headline(report: Data) -> str:
 
 def tiles(report: Data) -> t.Iterator[tuple[str, str, str, str]]:
     """Yield heading, number, note and class of each tile at the top."""
-    summary, severities = report["summary"], [one["severity"] for one in report["findings"]]
+    summary, severities = report["summary"], [finding["severity"] for finding in report["findings"]]
     expected = summary["expected"]
     if number := summary["nodes"]:
         note = f"of {number:,} in {number_of(summary['pools'], 'pool')}"
@@ -128,13 +130,15 @@ def gpus(counts: Data) -> str:
 def by_code(findings: t.Sequence[Data]) -> list[Data]:
     """Return the findings by code, with all remedies of a code, those that failed first."""
     groups: dict[str, list[Data]] = {}
-    for one in findings:
-        groups.setdefault(one["code"], []).append(one)
+    for finding in findings:
+        groups.setdefault(finding["code"], []).append(finding)
     return [
         {
             "code": code or "Failure",
             "severity": found[0]["severity"],
-            "remedies": list(dict.fromkeys(one["remedy"] for one in found if one["remedy"]))[:_MESSAGES],
+            "remedies": list(dict.fromkeys(finding["remedy"] for finding in found if finding["remedy"]))[
+                :_MESSAGES
+            ],
             "parts": [part for part in (found[:_MESSAGES], found[_MESSAGES:]) if part],
         }
         for code, found in groups.items()
@@ -164,8 +168,8 @@ def ratio(figure: Data) -> float | None:
 
 def lowest(programs: t.Iterable[Data]) -> float | None:
     """Return the lowest share of all figures of these programs."""
-    every = [ratio(figure) for one in programs for figure in one.get("figures") or []]
-    return min((one for one in every if one is not None), default=None)
+    every = [ratio(figure) for program in programs for figure in program.get("figures") or []]
+    return min((part for part in every if part is not None), default=None)
 
 
 def figures(nodes: t.Sequence[Data]) -> list[Data]:
@@ -173,21 +177,21 @@ def figures(nodes: t.Sequence[Data]) -> list[Data]:
     groups: dict[tuple[str, ...], list[tuple[float, Data]]] = {}
     for node in nodes:
         for program in node["programs"]:
-            for one in program.get("figures") or []:
-                if one.get("value") is not None:
-                    key = (node["pool"], program.get("program"), one.get("name"), one.get("unit") or "")
-                    part = ratio(one)
+            for figure in program.get("figures") or []:
+                if figure.get("value") is not None:
+                    key = (node["pool"], program.get("program"), figure.get("name"), figure.get("unit") or "")
+                    part = ratio(figure)
                     is_low = program.get("outcome") == model.FAILED and (part is None or part < _LOW)
-                    row = {**one, "node": node["name"], "ratio": part, "class": "bad" if is_low else "ok"}
-                    groups.setdefault(key, []).append((float(one["value"] if part is None else part), row))
+                    row = {**figure, "node": node["name"], "ratio": part, "class": "bad" if is_low else "ok"}
+                    groups.setdefault(key, []).append((float(figure["value"] if part is None else part), row))
     return [
         _figure(key, groups[key])
-        for key in sorted(groups, key=lambda key: min(one[0] for one in groups[key]))
+        for key in sorted(groups, key=lambda key: min(entry[0] for entry in groups[key]))
     ]
 
 
 def _figure(key: tuple[str, ...], found: list[tuple[float, Data]]) -> Data:
-    rows = [row for _worth, row in sorted(found, key=lambda one: one[0])]
+    rows = [row for _worth, row in sorted(found, key=lambda entry: entry[0])]
     values = sorted(float(row["value"]) for row in rows)
     beside = [float(row[key]) for row in rows for key in ("expected", "baseline") if row.get(key)]
     return {
@@ -212,14 +216,14 @@ def share(part: float | None, whole: float) -> float:
 
 def foreseen(report: Data) -> list[Data]:
     """Return what a run would write, each object once."""
-    every = [one for task in report["tasks"] for one in task["result"].get("foreseen") or []]
-    return list({one["object"]: one for one in every if one.get("action") != "keep"}.values())
+    every = [change for task in report["tasks"] for change in task["result"].get("foreseen") or []]
+    return list({change["object"]: change for change in every if change.get("action") != "keep"}.values())
 
 
 def times(report: Data) -> t.Iterator[tuple[Data, float, float]]:
     """Yield each task with begin and length of its bar in percent."""
     start, whole = formats.moment(report["run"]["started"]), _span(report) or 1.0
-    for one in report["tasks"]:
-        begins = min(share(formats.moment(one["started"]) - start, whole), 99.4)
-        is_running = one["state"] == model.RUNNING
-        yield one, begins, max(100 - begins if is_running else share(one["seconds"], whole), 0.6)
+    for task in report["tasks"]:
+        begins = min(share(formats.moment(task["started"]) - start, whole), 99.4)
+        is_running = task["state"] == model.RUNNING
+        yield task, begins, max(100 - begins if is_running else share(task["seconds"], whole), 0.6)

@@ -29,9 +29,9 @@
     let shown = 0;
     for (const { body, rows } of bodies()) {
       let mine = 0;
-      for (const one of rows) {
-        const fits = (state === "all" || (one.state === "ready") === (state === "ready")) && words.every((word) => one.text.includes(word));
-        one.row.hidden = !fits;
+      for (const entry of rows) {
+        const fits = (state === "all" || (entry.state === "ready") === (state === "ready")) && words.every((word) => entry.text.includes(word));
+        entry.row.hidden = !fits;
         mine += fits;
       }
       body.hidden = (pool !== "" && body.dataset.pool !== pool) || (!mine && (words.length > 0 || state !== "all"));
@@ -44,7 +44,7 @@
     const order = orders[document.getElementById("sort").value];
     for (const { body, rows } of bodies()) {
       rows.sort((a, b) => order(a, b) || orders.name(a, b));
-      body.append(...rows.map((one) => one.row));
+      body.append(...rows.map((entry) => entry.row));
     }
   }
 

@@ -50,7 +50,7 @@ def test_each_task_writes_all_files(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == FILES
     assert run(str(folder), {"failed": True, "code": "API-NO", "message": "no"})["failed"]
     report = read(folder)
-    assert [one["state"] for one in report["tasks"]] == ["changed", "failed"]
+    assert [task["state"] for task in report["tasks"]] == ["changed", "failed"]
     assert (report["run"]["state"], report["playbooks"]) == ("failed", ["enable_gpus"])
     assert report["tool"]["version"] != "unknown"
 
@@ -79,7 +79,7 @@ def test_a_worker_that_outlives_its_run_leaves_the_report_of_the_next_one(tmp_pa
         return {"changed": True}
 
     _report.reported(next_run, a_task(), HOST, process.own_run(), "gpu_plan", str(tmp_path))
-    assert [one["state"] for one in read(tmp_path)["tasks"]] == ["ok"]
+    assert [task["state"] for task in read(tmp_path)["tasks"]] == ["ok"]
 
 
 def test_the_result_with_all_nodes_counts_and_the_bounded_one_is_kept(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_report_that_fails_later_is_a_warning(tmp_path: Path) -> None:
     found = run(str(tmp_path), {"changed": True, "warnings": ["one"]})
     assert found["warnings"][0] == "one"
     assert "gpu_report_dir is not complete: IsADirectoryError" in found["warnings"][1]
-    assert [one["state"] for one in read(tmp_path)["tasks"]] == ["changed", "changed"]
+    assert [task["state"] for task in read(tmp_path)["tasks"]] == ["changed", "changed"]
 
 
 def test_a_result_that_nothing_expects_ends_no_run(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_module_that_raises_is_a_failed_task(tmp_path: Path) -> None:
 
     with pytest.raises(RuntimeError):
         _report.reported(raises, a_task(), HOST, process.own_run(), "gpu_plan", str(tmp_path))
-    assert [(one["state"], one["message"]) for one in read(tmp_path)["tasks"]] == [
+    assert [(task["state"], task["message"]) for task in read(tmp_path)["tasks"]] == [
         ("failed", "no interpreter")
     ]
 
@@ -187,20 +187,20 @@ def test_no_path_of_this_machine_is_in_a_file(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("K8S_AUTH_SSL_CA_CERT", "/elsewhere/ca.pem")
     monkeypatch.chdir(work)
-    said = (
+    text = (
         f"{config}, {home}/.kube/config, {work}/pools.yml, {work}, /elsewhere/ca.pem, {tmp_path}/play/x.yml: "
         "/dev/nvidia0, https://api.east:6443/apis and /elsewhere/ca.pemx"
     )
     result = {
         "failed": True,
         "code": "CRED-NONE",
-        "message": said,
-        "remedy": said,
-        "evidence": [said],
-        "seen": {"a": [said]},
+        "message": text,
+        "remedy": text,
+        "evidence": [text],
+        "seen": {"a": [text]},
     }
     variables = {"playbook_dir": str(tmp_path / "play")}
-    run(str(work / "out"), result, args={"kubeconfig": str(config)}, variables=variables, name=said)
+    run(str(work / "out"), result, args={"kubeconfig": str(config)}, variables=variables, name=text)
     for path in (work / "out").iterdir():
         assert str(tmp_path) not in path.read_text(), path
         assert "/elsewhere/ca.pem," not in path.read_text(), path

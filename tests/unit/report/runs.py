@@ -140,18 +140,20 @@ def big(size: int) -> Data:
 def _with_crash(report: Data, names: dict[str, list[str]], at: int) -> Data:
     bad = names["training"][1:2]
     nodes = [node(name, pool, gpus) for pool, gpus, *_rest in _POOLS for name in names[pool]]
-    nodes = [{**one, "allocatable": {"nvidia.com/gpu": 0}} if one["name"] in bad else one for one in nodes]
+    nodes = [
+        {**entry, "allocatable": {"nvidia.com/gpu": 0}} if entry["name"] in bad else entry for entry in nodes
+    ]
     late = {
-        name: [
+        stage: [
             {
                 "pool": "training",
-                "node": one,
-                "verdict": "failed" if name == "driver" else "waiting",
+                "node": host,
+                "verdict": "failed" if stage == "driver" else "waiting",
                 "evidence": [CRASH],
             }
-            for one in bad
+            for host in bad
         ]
-        for name in NODE_STAGES[1:]
+        for stage in NODE_STAGES[1:]
     }
     failure = {
         "code": "GPU-DRV-CRASH",
@@ -178,7 +180,7 @@ def _with_crash(report: Data, names: dict[str, list[str]], at: int) -> Data:
 def _with_figures(report: Data, names: dict[str, list[str]], at: int) -> Data:
     found = []
     for pool, gpus, _kind, _zone, name, expected in _POOLS:
-        for number, one in enumerate(names[pool]):
+        for number, host in enumerate(names[pool]):
             if (pool, number) == ("training", 1):
                 continue
             is_slow, is_busy = (pool, number) == ("training", 3), (pool, number) == ("training", 5)
@@ -197,7 +199,7 @@ def _with_figures(report: Data, names: dict[str, list[str]], at: int) -> Data:
                 for gpu, value in enumerate(values)
             ]
             slow = (
-                {"code": "WORK-SLOW", "message": f"Node {one}: a GPU measured {expected * 0.62:.1f}"}
+                {"code": "WORK-SLOW", "message": f"Node {host}: a GPU measured {expected * 0.62:.1f}"}
                 if is_slow
                 else {}
             )
@@ -208,7 +210,7 @@ def _with_figures(report: Data, names: dict[str, list[str]], at: int) -> Data:
                 programs.append(program(0, name="nccl", figures=[] if is_busy else [bus], **outcome))
             busy = "team-a/train-7 holds 8" if is_busy else ""
             facts = {"programs": programs, "busy": busy, "resources": {"nvidia.com/gpu": gpus}}
-            found.append(validated(one, gpus - is_slow, pool, **facts))
+            found.append(validated(host, gpus - is_slow, pool, **facts))
     named = {"role": "gpu_validation", "task": "present | Run programs on every node of the pools"}
     report = after(report, "gpu_workload", {"workload": {"nodes": found}}, seconds=at, took=64, **named)
     owners = [{"kind": "Job", "name": "train", "pods": 1, "requests": {"nvidia.com/gpu": 8}}]

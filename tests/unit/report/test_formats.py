@@ -103,7 +103,7 @@ def test_ctrf_keeps_to_its_schema() -> None:
 
 
 def test_the_status_of_every_case() -> None:
-    assert [(one.suite[0], one.name, one.status) for one in formats.cases(report())] == [
+    assert [(case.suite[0], case.name, case.status) for case in formats.cases(report())] == [
         ("tasks", "Run special_resource", "failed"),
         ("tasks", "Run gpu_plan", "other"),
         ("tasks", "Run gpu_workload", "passed"),

@@ -79,7 +79,7 @@ def test_a_task_that_runs_is_in_the_report_until_it_has_ended() -> None:
     done = model.ended(
         report, task("gpu_machineset"), {"changed": True}, {"changed": True, "machine_sets": []}
     )
-    assert [(one["state"], one["result"]) for one in valid(done)["tasks"]] == [
+    assert [(task["state"], task["result"]) for task in valid(done)["tasks"]] == [
         ("changed", {"machine_sets": []})
     ]
 
@@ -87,7 +87,7 @@ def test_a_task_that_runs_is_in_the_report_until_it_has_ended() -> None:
 def test_a_task_that_was_killed_stays_as_it_was() -> None:
     killed = model.begun(empty(), task("gpu_machineset") | {"ended": ""})
     report = after(killed, "gpu_plan", {"plan": {"pools": []}}, seconds=5)
-    assert [one["state"] for one in report["tasks"]] == ["running", "ok"]
+    assert [task["state"] for task in report["tasks"]] == ["running", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_every_problem_of_the_input_is_a_finding_once() -> None:
     ]
     failed = {"failed": True, "code": "POOL-UNKNOWN-KEY", "message": "0 and 1", "problems": problems}
     findings = valid(after(empty(), "gpu_plan", failed))["findings"]
-    assert [one["where"] for one in findings] == ["gpu_pools[0].replica", "gpu_pools[1].replica"]
+    assert [finding["where"] for finding in findings] == ["gpu_pools[0].replica", "gpu_pools[1].replica"]
 
 
 def test_a_check_that_is_fine_is_none() -> None:
@@ -154,14 +154,14 @@ def test_a_check_that_is_fine_is_none() -> None:
         {"name": "pool worker", "verdict": "blocking", "message": "is paused", "code": "UPDATE-POOL"},
     ]
     report = valid(after(empty(), "preflight_update", {"checks": checks}))
-    assert [one["where"] for one in report["findings"]] == ["pool worker"]
+    assert [finding["where"] for finding in report["findings"]] == ["pool worker"]
 
 
 def late(verdict: str = "failed") -> dict[str, list[Data]]:
-    one = {"pool": "training", "node": "gpu-1"}
+    place = {"pool": "training", "node": "gpu-1"}
     return {
-        "driver": [{**one, "verdict": verdict, "evidence": [CRASH]}],
-        "toolkit": [{**one, "verdict": "waiting", "evidence": []}],
+        "driver": [{**place, "verdict": verdict, "evidence": [CRASH]}],
+        "toolkit": [{**place, "verdict": "waiting", "evidence": []}],
     }
 
 
@@ -181,7 +181,7 @@ def test_a_driver_that_crashes() -> None:
         "ready",
     )
     assert model.reasons(bad) == [f"driver: {CRASH}"]
-    assert [(one["severity"], one["code"], one["remedy"]) for one in report["findings"]] == [
+    assert [(finding["severity"], finding["code"], finding["remedy"]) for finding in report["findings"]] == [
         ("failed", "GPU-DRV-CRASH", "r")
     ]
 
@@ -214,17 +214,17 @@ def test_a_machine_without_a_node_has_a_row_until_its_node_comes() -> None:
         "error": "no capacity",
     }
     report = valid(after(empty(), "gpu_machineset", machines(machines=[machine]), **POOL))
-    assert [(one["name"], one["verdict"]) for one in report["nodes"]] == [("m-1", "failed")]
+    assert [(node["name"], node["verdict"]) for node in report["nodes"]] == [("m-1", "failed")]
     assert model.reasons(report["nodes"][0]) == ["machine: no capacity"]
     came = machines("gpu-0", machines=[{**machine, "node": "gpu-0", "code": "", "error": ""}])
     report = after(report, "gpu_machineset", came, seconds=9, **POOL)
-    assert [one["name"] for one in report["nodes"]] == ["gpu-0"]
+    assert [node["name"] for node in report["nodes"]] == ["gpu-0"]
 
 
 def test_a_node_with_the_name_of_its_machine_stays() -> None:
     machine = {"name": "gpu-0", "phase": "Running", "node": "gpu-0", "code": "", "error": ""}
     report = after(empty(), "gpu_machineset", machines("gpu-0", machines=[machine]), **POOL)
-    assert [one["name"] for one in report["nodes"]] == ["gpu-0"]
+    assert [node["name"] for node in report["nodes"]] == ["gpu-0"]
 
 
 @pytest.mark.parametrize(("check_mode", "names"), [(False, ["gpu-0"]), (True, ["gpu-0", "gpu-1"])])
@@ -232,7 +232,7 @@ def test_a_node_that_a_pool_lost_goes(check_mode: bool, names: list[str]) -> Non
     report = after(empty(), "gpu_machineset", machines("gpu-0", "gpu-1"), **POOL)
     lost = machines("gpu-0", removed=[{"machine": "m-1", "machine_set": "s", "node": "gpu-1"}])
     report = after(report, "gpu_machineset", lost, seconds=9, check_mode=check_mode, **POOL)
-    assert [one["name"] for one in report["nodes"]] == names
+    assert [node["name"] for node in report["nodes"]] == names
 
 
 def test_a_validation_that_failed_a_busy_node_and_one_that_was_not_due() -> None:
@@ -243,8 +243,8 @@ def test_a_validation_that_failed_a_busy_node_and_one_that_was_not_due() -> None
         validated("gpu-2", ran=False),
     ]
     report = valid(after(empty(), "gpu_workload", {"workload": {"nodes": nodes}}))
-    assert [one["verdict"] for one in report["nodes"]] == ["failed", "pending", "ready"]
-    assert [model.reasons(one) for one in report["nodes"]] == [
+    assert [node["verdict"] for node in report["nodes"]] == ["failed", "pending", "ready"]
+    assert [model.reasons(node) for node in report["nodes"]] == [
         ["validation: CUDA error: no device"],
         ["busy: team-a/train holds 8"],
         [],
@@ -259,7 +259,7 @@ def test_a_program_that_failed_is_a_finding_of_its_node() -> None:
     ran = {"workload": {"nodes": [validated("gpu-0", programs=[slow, waits])]}}
     report = valid(after(empty(), "gpu_workload", ran))
     assert report["nodes"][0]["verdict"] == "failed"
-    assert [(one["where"], one["code"]) for one in report["findings"]] == [("gpu-0", "WORK-SLOW")]
+    assert [(finding["where"], finding["code"]) for finding in report["findings"]] == [("gpu-0", "WORK-SLOW")]
 
 
 def test_stages_of_network_cards_have_names_of_their_own() -> None:
@@ -271,7 +271,7 @@ def test_stages_of_network_cards_have_names_of_their_own() -> None:
     report = valid(after(report, "special_resource", cards, seconds=5))
     assert {"driver", "nic driver"} <= set(report["nodes"][0]["stages"])
     assert report["nodes"][0]["expected"] == 8
-    assert [one["backend"] for one in report["stacks"]] == ["clusterpolicy", "nicclusterpolicy"]
+    assert [stack["backend"] for stack in report["stacks"]] == ["clusterpolicy", "nicclusterpolicy"]
 
 
 def test_a_check_of_a_cluster_without_nodes_is_no_trouble() -> None:

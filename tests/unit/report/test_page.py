@@ -84,7 +84,11 @@ def test_every_policy_hash_is_that_of_the_pages_own_style_and_script() -> None:
     assert policy[1].startswith("default-src 'none'; ")
     reader = Reader(text)
     # A style of an element would break the policy; nothing is loaded from elsewhere.
-    assert not [one for one in reader.attributes if one[1] == "style" or one[1].startswith("on")]
+    assert not [
+        attribute
+        for attribute in reader.attributes
+        if attribute[1] == "style" or attribute[1].startswith("on")
+    ]
     links = [value for _tag, name, value in reader.attributes if name in ("href", "src")]
     assert {value[:1] for value in links} <= {"#", "d"}
     assert [value for value in links if value.startswith("d")] == ["data:,"]
@@ -113,7 +117,7 @@ def test_markup_and_templates_in_results_stay_text() -> None:
     [
         (
             model.begun(empty(), task("gpu_machineset", task="request | Ask for machines")),
-            "“Ask for machines” began at 10:00:00 UTC",
+            "The task 'Ask for machines' began at 10:00:00 UTC",
         ),
         (after(empty(), "manifests", {"changed": True}), "1 task ran. No result has nodes with GPUs."),
         (after(empty(), "special_resource", stack([node("gpu-0")])), "1 of 1 node of 1 pool are ready."),
@@ -146,7 +150,9 @@ def test_many_findings_of_one_code_are_one_card() -> None:
     ]
     report = after(empty(), "gpu_workload", {"workload": {"nodes": nodes}})
     groups = page.by_code(report["findings"])
-    assert [(one["code"], [len(part) for part in one["parts"]]) for one in groups] == [("WORK-SLOW", [5, 25])]
+    assert [(group["code"], [len(part) for part in group["parts"]]) for group in groups] == [
+        ("WORK-SLOW", [5, 25])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,5 +176,5 @@ def test_a_figure_without_expectation_and_one_of_zero() -> None:
     )
     report = after(empty(), "gpu_workload", {"workload": {"nodes": [validated("gpu-0", programs=[bare])]}})
     (found,) = page.figures(report["nodes"])
-    assert [(one["value"], one["ratio"]) for one in found["bars"]] == [(0.0, None), (5.0, None)]
+    assert [(row["value"], row["ratio"]) for row in found["bars"]] == [(0.0, None), (5.0, None)]
     Reader(_report.html(report))
