@@ -313,9 +313,8 @@ def _findings(report: Data) -> list[Data]:
         severity = FAILED if task["state"] == FAILED else ATTENTION
         for path, entry in listed:
             add(severity, str(entry.get("path") or entry.get("name") or path), entry)
-        if task["state"] in (FAILED, HANDLED) and not any(
-            entry.get("code") == task["code"] for _path, entry in listed
-        ):
+        is_listed = any(path == "problems" or entry.get("code") == task["code"] for path, entry in listed)
+        if task["state"] in (FAILED, HANDLED) and not is_listed:
             add(severity, task["object"] or task["task"], task)
     for stack in report["stacks"]:
         for pool in stack["pools"]:

@@ -143,7 +143,7 @@ def test_every_problem_of_the_input_is_a_finding_once() -> None:
         }
         for number in range(2)
     ]
-    failed = {"failed": True, "code": "POOL-UNKNOWN-KEY", "message": "0 and 1", "problems": problems}
+    failed = {"failed": True, "code": "POOL-INVALID", "message": "0 and 1", "problems": problems}
     findings = valid(after(empty(), "gpu_plan", failed))["findings"]
     assert [finding["where"] for finding in findings] == ["gpu_pools[0].replica", "gpu_pools[1].replica"]
 
