@@ -5,6 +5,8 @@ MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
 POOLS ?= examples/demo.yml
+# Where make demo writes its report.
+DEMO := .build/demo
 TESTS ?=
 BENCH ?=
 KEY ?=
@@ -61,9 +63,11 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  echo 'demo: another scenario is up, it makes way'; $(BIN)/sandbox down; \
 	fi
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
-	@echo 'demo: ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)'
-	@kubeconfig=$$($(BIN)/sandbox env --path) && KUBECONFIG=$$kubeconfig $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)
-	@printf '\n%s\n%s\n%s\n' \
+	@echo 'demo: ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS) -e gpu_report_dir=$(DEMO)'
+	@kubeconfig=$$($(BIN)/sandbox env --path) || exit 1; \
+	KUBECONFIG=$$kubeconfig $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS) -e gpu_report_dir=$(DEMO); \
+	ended=$$?; printf '\n%s\n' 'The report, for a browser:          $(CHECKOUT)/$(DEMO)/report.html'; exit $$ended
+	@printf '%s\n%s\n%s\n' \
 	  'The sandbox stays up. Look around:  export KUBECONFIG=$(CHECKOUT)/.sandbox/kubeconfig PATH=$(BUILD)/bin/control-plane:$$PATH; kubectl get nodes' \
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
@@ -73,7 +77,7 @@ WORKERS ?= 3
 # What make test leaves to make test-all: tests that carry the mark `long`.
 CHOICE ?= -m 'not long'
 # The two unit tests compare options with the CRDs that the build of the sandbox collects.
-ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned tests/promql \
+ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging tests/tuned tests/promql tests/browser \
   $(addprefix tests/unit/stack/,clusterpolicy/test_options.py nvidiadriver/test_options.py)
 STARTED := $(shell date +%s)
 PASSED = printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
@@ -113,7 +117,14 @@ units-oldest units-newest: units-%: setup
 sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run
 
-integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
+# Without root its test is skipped, and says so.
+.PHONY: chromium
+chromium:
+	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	  { apt-get -qq update && apt-get -qq --yes --no-install-recommends install chromium fonts-liberation; } >/dev/null || \
+	  echo 'chromium: it cannot be installed, the test of the report in a browser is skipped'
+
+integration: setup sandbox-build build chromium ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
 	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
 SCENARIOS := tests/integration/scenarios/test_molecule.py

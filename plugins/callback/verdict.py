@@ -34,6 +34,7 @@ from ansible import context
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import is_rescued
 
 _OURS: t.Final = "accelerators.openshift."
 _CODED: t.Final = re.compile(r"([A-Z]+(?:-[A-Z0-9]+)+): (.*)", re.DOTALL)
@@ -63,7 +64,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._see(result)
         if ignore_errors:
             return
-        if not _is_rescued(_task(result)):
+        if not is_rescued(_task(result)):
             self._failed.add(_host(result))
         # Before ansible-core 2.19 both have only the names with an underscore.
         facts = result.result if hasattr(result, "result") else result._result
@@ -108,16 +109,6 @@ def _host(result: t.Any) -> str:
 
 def _task(result: t.Any) -> t.Any:
     return result.task if hasattr(result, "task") else result._task
-
-
-def _is_rescued(task: t.Any) -> bool:
-    """Return whether the task stands in a block that has a rescue, and not in the rescue itself."""
-    child, parent = task, getattr(task, "_parent", None)
-    while parent is not None:
-        if getattr(parent, "rescue", None) and any(one._uuid == child._uuid for one in parent.block):
-            return True
-        child, parent = parent, getattr(parent, "_parent", None)
-    return False
 
 
 def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:

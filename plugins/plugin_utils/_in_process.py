@@ -31,9 +31,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested, process
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
+    Keep,
+    complaint,
+    execute,
+)
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import playbook_of
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
@@ -58,8 +63,22 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
         run = process.own_run(str(task_vars.get("awx_job_id") or ""), outlives=bool(self._task.async_val))
+        given = self._templar.template(task_vars.get("gpu_report_dir") or "")
+        if not given or self._task.async_val:
+            return {**result, **self._done(name, run, task_vars)}
+        from ansible_collections.accelerators.openshift.plugins.plugin_utils import _report
+
+        def run_module(whole: list[dict[str, t.Any]]) -> dict[str, t.Any]:
+            return self._done(name, run, task_vars, whole.append)
+
+        return {**result, **_report.reported(run_module, self._task, task_vars, run, name, given)}
+
+    def _done(
+        self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None = None
+    ) -> dict[str, t.Any]:
+        """Run the module and return its result. keep: gets the result with all nodes, if it is at hand."""
         if wrong := self._wrong_input(task_vars, run):
-            return {**result, **wrong}
+            return wrong
         if not self._is_safe(task_vars):
             self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
             ordinary: dict[str, t.Any] = self._execute_module(
@@ -72,12 +91,11 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         arguments = json.loads(json.dumps(self._task.args, default=str))
         params, problem = _validated(module.SPEC, arguments, name, self._users_names(task_vars))
         if problem:
-            return {**result, **problem}
+            return problem
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
         show = _show(task_vars)
-        done = execute(name, module.ensure, params, check_mode, diff, show, run, contacts)
-        return {**result, **done}
+        return execute(name, module.ensure, params, check_mode, diff, show, run, contacts, keep)
 
     def _users_names(self, task_vars: dict[str, t.Any]) -> dict[str, str]:
         """Return the user's variables for options of the task."""
@@ -87,7 +105,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def _wrong_input(self, task_vars: dict[str, t.Any], run: Run) -> dict[str, t.Any]:
         """Check what the user set, once for each host of a run of our playbook. Return a failed result."""
-        playbook = _playbook(self._task)
+        path = playbook_of(self._task)
+        playbook = path if path and Path(path).resolve().parent == _inputs.ROOT / "playbooks" else None
         folder = Path(constants.DEFAULT_LOCAL_TMP)
         host = task_vars.get("inventory_hostname", "")
         done = folder / f"input-{hashlib.sha256(f'{run.id} {playbook} {host}'.encode()).hexdigest()}"
@@ -122,16 +141,6 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
             rendered
         ) == os.path.dirname(sys.executable)
-
-
-def _playbook(task: t.Any) -> str | None:
-    """Return the path of the collection's playbook that the task belongs to; None if it is another one."""
-    part = task
-    while part is not None and getattr(part, "_play", None) is None:
-        part = getattr(part, "_parent", None)
-    path = "" if part is None else str(part._play.get_path() or "").rpartition(":")[0]
-    ours = _inputs.ROOT / "playbooks"
-    return path if path and Path(path).resolve().parent == ours else None
 
 
 def _show(task_vars: t.Mapping[str, t.Any]) -> t.Callable[[str], None]:

@@ -36,6 +36,8 @@ _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
 _NEAR: t.Final = 0.8
 # Variables of playbooks that Ansible checks only when a later task needs them.
 OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
+# Variables that the action plugin reads itself, in every playbook.
+OF_ACTION: t.Final = {"gpu_report_dir": {"type": "path"}}
 # Variables without which a playbook has nothing to do, each with an example. Of names with a bar, one.
 NEEDED: t.Final = {
     "before_openshift_update": {"gpu_update_version": "X.Y.Z"},
@@ -61,7 +63,7 @@ Template = t.Callable[[t.Any], t.Any]
 def options() -> dict[str, dict[str, t.Any]]:
     """Return every variable that is checked here, as Ansible describes an option."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: dict[str, dict[str, t.Any]] = dict(OF_PLAYBOOKS)
+    found: dict[str, dict[str, t.Any]] = {**OF_PLAYBOOKS, **OF_ACTION}
     for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         specs = yaml.load(path.read_text(encoding="utf-8"), loader)["argument_specs"]  # noqa: S506
         for spec in specs.values():

@@ -10,7 +10,7 @@ import typing as t
 
 import jinja2
 import jinja2.sandbox
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 from awx_api.checks import RefusalError
 from awx_api.fields import Data
 

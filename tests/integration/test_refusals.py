@@ -74,6 +74,12 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
         ("before_openshift_update", {}, "INPUT-REQUIRED", "gpu_update_version"),
         ("before_openshift_update", {"gpu_update_pools": "paus"}, "INPUT-VARIABLE", "did you mean pause?"),
         ("rbac", {"gpu_rbac_token_file": "a"}, "INPUT-REQUIRED", "gpu_rbac_token_playbook"),
+        (
+            "enable_gpus",
+            {"gpu_report_dir": "/dev/null/below"},
+            "INPUT-REPORT",
+            "Not a directory: /dev/null/below",
+        ),
     ],
 )
 def test_a_playbook_refuses_a_run_that_says_too_little_before_its_first_request(

@@ -15,7 +15,7 @@ import jinja2
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import NEEDED
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import NEEDED, OF_ACTION
 
 Data = dict[str, t.Any]
 
@@ -30,7 +30,8 @@ ROLES: t.Final = sorted(path.name for path in (ROOT / "roles").iterdir())
 # Names that Ansible itself defines.
 ANSIBLE: t.Final = {
     *("ansible_check_mode", "ansible_failed_result", "ansible_playbook_python", "ansible_run_tags"),
-    *("ansible_skip_tags", "inventory_hostname", "item", "lookup", "loop", "omit", "playbook_dir"),
+    *("ansible_play_hosts_all", "ansible_skip_tags", "inventory_hostname", "item", "lookup", "loop", "omit"),
+    *("playbook_dir", "query"),
 }
 PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
 EXPRESSIONS: t.Final = {"when", "that"}
@@ -133,7 +134,8 @@ def registered() -> set[str]:
     tasks = [task for path in (ROOT / "roles").glob("*/tasks/*.yml") for task in read(path)]
     tasks += [task for name in NAMES for task in steps(play(name))]
     read_in = {task.get("ansible.builtin.include_vars", {}).get("name", "") for task in tasks}
-    return {task["register"] for task in tasks if "register" in task} | read_in
+    facts = {name for task in tasks for name in task.get("ansible.builtin.set_fact", {})}
+    return {task["register"] for task in tasks if "register" in task} | read_in | facts
 
 
 @functools.cache
@@ -145,7 +147,7 @@ def asked(name: str) -> set[str]:
     # Of the shared variables a playbook reads only those that it needs.
     shared = names(files(of)) - role_variables(ROLES) - private()
     used = names([of, list(steps(of)), *left]) | shared
-    return used - own - registered() - role_variables(run_by(of)) - ANSIBLE
+    return used - own - registered() - role_variables(run_by(of)) - ANSIBLE - set(OF_ACTION)
 
 
 def table() -> list[Data]:

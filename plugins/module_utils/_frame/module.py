@@ -30,6 +30,7 @@ Result = dict[str, t.Any]
 # The `ensure` of each module takes a TypedDict of its own, whose keys are the module's options.
 Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
+Keep = t.Callable[[Result], None]
 # What to do about credentials in a job of AWX, where nobody has a shell. docs/awx.md has the names.
 _IN_AWX: t.Final = {
     **dict.fromkeys(
@@ -128,12 +129,13 @@ def execute(
     show: Show = _silent,
     run: Run | None = None,
     contacts: Contacts | None = None,
+    keep: Keep | None = None,
 ) -> Result:
     """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
     A result that is too large for a job event of AWX says what it leaves out.
     run: the run of ansible-playbook that the task belongs to, if not the one of this process. contacts: the
-    servers that have answered it.
+    servers that have answered it. keep: gets the result before it is made small enough.
     """
     started = time.monotonic()
     api: Api | None = None
@@ -157,7 +159,10 @@ def execute(
     result |= _written(api, check_mode, diff)
     if only_foresees:
         result["changed"] = False
-    return bounded.result(redact.result(result))
+    readable = redact.result(result)
+    if keep:
+        keep(readable)
+    return bounded.result(readable)
 
 
 def _written(api: Api | None, check_mode: bool, diff: bool) -> Result:

@@ -5,17 +5,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import typing as t
+import xml.etree.ElementTree as ET
+from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 from cluster import Cluster
 from integration.patience import SECONDS, until
-from integration.playbook import Run
+from integration.playbook import ROOT, Data, Run
 from integration.troubles.demo import (
     GPU,
     MACHINES,
     OPERATORS,
     POOL,
+    POOLS,
     Demo,
     gpu_nodes,
     policies,
@@ -46,7 +53,7 @@ def whole(cluster: Cluster, demo: Demo) -> Run:
 
     away = threading.Thread(target=outage)
     away.start()
-    run = demo.enable(gpu_operator_wait_timeout=300)
+    run = demo.enable(gpu_operator_wait_timeout=300, gpu_report_dir=str(demo.directory / "report"))
     away.join(timeout=SECONDS)
     assert not away.is_alive()
     assert run.rc == 0, run.output
@@ -77,6 +84,73 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
     ]
 
 
+def test_the_report_of_the_whole_run(cluster: Cluster, demo: Demo, whole: Run) -> None:
+    folder = demo.directory / "report"
+    report = read(folder)
+    assert report["run"]["state"] == "passed", report["findings"]
+    assert (report["playbooks"], report["run"]["check_mode"]) == (["enable_gpus"], False)
+    nodes = {node["name"]: node for node in report["nodes"]}
+    assert sorted(nodes) == gpu_nodes(cluster)
+    for node in nodes.values():
+        assert (node["pool"], node["type"], node["verdict"]) == ("demo", "g4dn.xlarge", "ready")
+        assert [node[key] for key in ("expected", "allocatable", "validated")] == [1, 1, 1]
+        assert {"machine", "nfd labels", "driver", "allocatable", "validated"} <= set(node["stages"])
+    assert [(one["namespace"], one["limits"][0]["hard"]) for one in report["quotas"]] == [("team-a", "2")]
+    ours = [
+        task
+        for task in whole.tasks
+        if task.name.rpartition(" : ")[2] in {one["task"] for one in report["tasks"]}
+    ]
+    assert len(ours) > 10
+    assert sum(one["state"] == "changed" for one in report["tasks"]) == whole.changed
+    root = ET.fromstring((folder / "junit.xml").read_text())
+    assert (root.get("failures"), root.get("skipped")) == ("0", "0")
+    summary = json.loads((folder / "ctrf.json").read_text())["results"]["summary"]
+    assert (summary["tests"], summary["failed"]) == (len(report["tasks"]) + 2, 0)
+    assert (
+        'accelerators_openshift_run_failed{cluster="localhost"} 0\n' in (folder / "report.prom").read_text()
+    )
+    assert (
+        "2 of 2 nodes of 1 pool are ready; 2 of 2 GPUs passed validation."
+        in (folder / "report.html").read_text()
+    )
+    user = yaml.safe_load(demo.kubeconfig.read_text())["users"][0]["user"]
+    secrets = [str(demo.kubeconfig), str(demo.directory), str(ROOT), *map(str, user.values())]
+    assert {path.name for path in folder.iterdir()} == {
+        *("report.json", "ctrf.json", "junit.xml", "report.prom", "report.html"),
+    }
+    for path in folder.iterdir():
+        assert [one for one in secrets if one in path.read_text()] == [], path.name
+
+
+def test_a_look_at_the_cluster_has_no_name_and_writes_nothing(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
+    folder = demo.directory / "look"
+    run = demo.playbook("conformance", gpu_pools=POOLS, gpu_report_dir=str(folder))
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert audit.writes(*run.tasks) == []
+    text = (folder / "conformance.json").read_text()
+    found = json.loads(text)
+    assert [node["name"] for node in found["nodes"]] == ["node-1", "node-2"]
+    assert found["nodes"][0]["labels"]["nvidia.com/gpu.count"] == "1"
+    assert found["objects"]["ClusterVersion"][0]["status"]["desired"] == "4.22.5"
+    assert {"ClusterPolicy", "ClusterServiceVersion", "DaemonSet", "Pod"} <= set(found["objects"])
+    assert {stage["verdict"] for stage in found["stack"]["stages"]} == {"ready"}
+    assert [one["kind"] for one in found["unread"]] == ["NicClusterPolicy"]
+    names = [node["metadata"]["name"] for node in cluster.client.list("v1", "nodes")]
+    assert [name for name in names if name in text] == []
+    assert {path.name for path in folder.iterdir()} >= {"conformance.json", "report.json"}
+
+
+def read(folder: Path) -> Data:
+    """Return the report, which keeps to its schema."""
+    report = json.loads((folder / "report.json").read_text())
+    schema = json.loads((ROOT / "docs/report.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker()).validate(report)
+    return t.cast(Data, report)
+
+
 def test_the_second_run_changes_nothing(demo: Demo, audit: Audit, whole: Run) -> None:
     again = demo.enable()
     assert (again.rc, again.changed) == (0, 0), again.output
@@ -85,8 +159,9 @@ def test_the_second_run_changes_nothing(demo: Demo, audit: Audit, whole: Run) ->
 
 
 def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+    folder = demo.directory / "report"
     with trouble(cluster, "cuda-fails-one-node"):
-        run = demo.enable("gpu_validation", gpu_validation_repeat=True)
+        run = demo.enable("gpu_validation", gpu_validation_repeat=True, gpu_report_dir=str(folder))
     found = verdict(run, "WORK-FAILED", "workload")
     bad = [
         node["metadata"]["name"]
@@ -104,6 +179,12 @@ def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whol
     assert all("pods" in line or "configmaps gpu-validation" in line for line in audit.writes(*run.tasks)), (
         audit.writes(*run.tasks)
     )
+    report = read(folder)
+    assert report["run"]["state"] == "failed"
+    assert [(one["code"], one["remedy"]) for one in report["findings"]] == [("WORK-FAILED", found["remedy"])]
+    assert {node["name"]: node["verdict"] for node in report["nodes"]} == {
+        name: "failed" if name in bad else "ready" for name in gpu_nodes(cluster)
+    }
 
 
 def test_the_quota_is_smaller_than_the_validation_needs(

@@ -20,8 +20,9 @@ from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs imp
 
 Data = dict[str, t.Any]
 
-# The first makes the templates, the second the service accounts whose tokens the credentials hold.
-WITHOUT: t.Final = {"awx_setup", "rbac"}
+# The first makes the templates, the second the service accounts whose tokens the credentials hold. The third
+# writes a file to send away, and the container of a job is deleted.
+WITHOUT: t.Final = {"awx_setup", "rbac", "conformance"}
 # What an integer may be at least, by the end of its variable's name; wait_timeout: one second for a task.
 LEAST: t.Final = {
     "gpu_use_days": 1,

@@ -102,6 +102,7 @@ def test_what_the_plan_gives_is_only_checked_if_a_user_gives_it() -> None:
     ("name", "near"),
     [
         ("gpu_on_buzy", "gpu_on_busy"),
+        ("gpu_report_dirs", "gpu_report_dir"),
         ("gpu_pols", "gpu_pools"),
         ("gpu_validation_max_node", "gpu_validation_max_nodes"),
         ("node_tuning_on_bussy", "node_tuning_on_busy"),

@@ -25,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import OF_ACTION
 
 ROOT = Path(__file__).resolve().parents[3]
 PLUGINS = ROOT / "plugins"
@@ -261,6 +262,7 @@ def settings() -> set[str]:
         found |= set(options(importlib.import_module(f"{PREFIX}.modules.{path.stem}").SPEC.options))
     for path in ROOT.glob("roles/*/meta/argument_specs.yml"):
         found |= set(options(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"]))
+    found |= set(OF_ACTION)
     for path in ROOT.glob("playbooks/**/*.yml"):
         found |= set(re.findall(r"\bgpu_\w+", path.read_text()))
     return found

@@ -57,6 +57,7 @@ ORDER = (
     "_upgrade",
     "_repair",
     "_awx",
+    "_report",
 )
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/programs/registry"}

@@ -16,6 +16,7 @@ from unit.rules.role_tasks import passed, reached
 from unit.rules.test_remedies import names, ours, role_options
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import OF_ACTION
 
 # A value that differs from the default, for variables whose remedy says none.
 VALUES: t.Final = {
@@ -65,7 +66,7 @@ def value_of(variable: str, remedy: str) -> str:
 
 
 def variables(remedy: str) -> list[str]:
-    return sorted(name for name in names(remedy) if ours(name) and name != "gpu_machineset")
+    return sorted(name for name in names(remedy) if ours(name) and name not in ("gpu_machineset", *OF_ACTION))
 
 
 WITH_VARIABLES: t.Final = [code for code in CODES if variables(CODES[code].remedy)]

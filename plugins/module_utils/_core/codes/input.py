@@ -80,6 +80,11 @@ CODES: t.Final = (
         "options of a module.",
     ),
     Code(
+        "INPUT-REPORT",
+        "No report can be written where gpu_report_dir says ({value}): {why}. Nothing was changed.",
+        "Set `gpu_report_dir` to a folder that the user who runs Ansible can write, or leave it out.",
+    ),
+    Code(
         "INPUT-REQUIRED",
         "A key of a nested option is missing, or a variable without which a playbook has nothing to do. The "
         "message names it.",

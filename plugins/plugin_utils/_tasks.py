@@ -1,0 +1,27 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
+"""Where a task stands: in which file's play, and whether a rescue handles its failure."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+def playbook_of(task: t.Any) -> str:
+    """Return the path of the playbook that the task belongs to, or an empty text."""
+    part = task
+    while part is not None and getattr(part, "_play", None) is None:
+        part = getattr(part, "_parent", None)
+    return "" if part is None else str(part._play.get_path() or "").rpartition(":")[0]
+
+
+def is_rescued(task: t.Any) -> bool:
+    """Return whether the task stands in a block that has a rescue, and not in the rescue itself."""
+    child, parent = task, getattr(task, "_parent", None)
+    while parent is not None:
+        if getattr(parent, "rescue", None) and any(one._uuid == child._uuid for one in parent.block):
+            return True
+        child, parent = parent, getattr(parent, "_parent", None)
+    return False
