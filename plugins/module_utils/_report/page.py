@@ -31,8 +31,6 @@ WORDS: t.Final = {
 }
 # Most bars of one figure, and messages of one code, that the page shows.
 _BARS, _MESSAGES = 10, 5
-# Of a program that failed, figures below this share of what was expected are the reason.
-_LOW: t.Final = 0.95
 
 
 def view(report: Data) -> Data:
@@ -161,9 +159,12 @@ def sum_of(nodes: t.Sequence[Data], stage: str) -> tuple[str, str]:
 
 
 def ratio(figure: Data) -> float | None:
-    """Return a figure as a share of what was expected, or else of the baseline."""
-    against = figure.get("expected") or figure.get("baseline")
-    return float(figure["value"]) / float(against) if against and figure.get("value") is not None else None
+    """Return a figure as a share of what was expected, or else of the baseline, or of its peers."""
+    against = figure.get("expected") or figure.get("baseline") or figure.get("peers")
+    value = figure.get("value")
+    if not against or not value:
+        return None
+    return float(against) / value if figure.get("better") == "lower" else float(value) / float(against)
 
 
 def lowest(programs: t.Iterable[Data]) -> float | None:
@@ -181,8 +182,8 @@ def figures(nodes: t.Sequence[Data]) -> list[Data]:
                 if figure.get("value") is not None:
                     key = (node["pool"], program.get("program"), figure.get("name"), figure.get("unit") or "")
                     part = ratio(figure)
-                    is_low = program.get("outcome") == model.FAILED and (part is None or part < _LOW)
-                    row = {**figure, "node": node["name"], "ratio": part, "class": "bad" if is_low else "ok"}
+                    state = "bad" if figure.get("code") else "ok"
+                    row = {**figure, "node": node["name"], "ratio": part, "class": state}
                     groups.setdefault(key, []).append((float(figure["value"] if part is None else part), row))
     return [
         _figure(key, groups[key])

@@ -81,7 +81,7 @@ def node(name: str, pool: str = "training", gpus: int = 8) -> Data:
 
 def figure(value: float, **more: t.Any) -> Data:
     facts = {"name": "bf16", "unit": "TFLOPS", "device": "GPU-0", "expected": 635.6, "source": "table"}
-    return {**facts, "value": value, "baseline": 640.1, **more}
+    return {**facts, "value": value, "baseline": 640.1, "peers": None, "code": "", **more}
 
 
 def program(value: float, outcome: str = "passed", name: str = "matmul", **more: t.Any) -> Data:
@@ -195,11 +195,12 @@ def _with_figures(report: Data, names: dict[str, list[str]], at: int) -> Data:
                     device=f"GPU-{number:03x}{gpu}",
                     expected=expected,
                     baseline=expected * 1.01,
+                    code="WORK-LOW" if value < expected * 0.8 else "",
                 )
                 for gpu, value in enumerate(values)
             ]
             slow = (
-                {"code": "WORK-SLOW", "message": f"Node {host}: a GPU measured {expected * 0.62:.1f}"}
+                {"code": "WORK-LOW", "message": f"Node {host}: a GPU measured {expected * 0.62:.1f}"}
                 if is_slow
                 else {}
             )

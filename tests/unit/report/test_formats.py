@@ -74,7 +74,7 @@ def report() -> Data:
     found = after(
         found, "gpu_plan", {"failed": True, "code": "POOL-KEY", "message": "m"}, rescued=True, seconds=2
     )
-    slow = program(393.7, "failed", code="WORK-SLOW", message="slow")
+    slow = program(393.7, "failed", code="WORK-LOW", message="slow")
     waits = {"program": "nccl", "outcome": "not_run", "reason": "busy"}
     nodes = [validated("gpu-0", programs=[slow, waits]), validated("gpu-1", 0, ran=False, busy="a holds 8")]
     found = after(found, "gpu_workload", {"workload": {"nodes": nodes}}, seconds=3)

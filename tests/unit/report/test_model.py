@@ -254,12 +254,12 @@ def test_a_validation_that_failed_a_busy_node_and_one_that_was_not_due() -> None
 
 
 def test_a_program_that_failed_is_a_finding_of_its_node() -> None:
-    slow = program(393.7, "failed", code="WORK-SLOW", message="393.7 TFLOPS, and 635.6 are expected")
+    slow = program(393.7, "failed", code="WORK-LOW", message="393.7 TFLOPS, and 635.6 are expected")
     waits = {"program": "nccl", "outcome": "not_run", "reason": "busy"}
     ran = {"workload": {"nodes": [validated("gpu-0", programs=[slow, waits])]}}
     report = valid(after(empty(), "gpu_workload", ran))
     assert report["nodes"][0]["verdict"] == "failed"
-    assert [(finding["where"], finding["code"]) for finding in report["findings"]] == [("gpu-0", "WORK-SLOW")]
+    assert [(finding["where"], finding["code"]) for finding in report["findings"]] == [("gpu-0", "WORK-LOW")]
 
 
 def test_stages_of_network_cards_have_names_of_their_own() -> None:

@@ -144,14 +144,14 @@ def test_a_check_shows_what_a_run_would_write() -> None:
 def test_many_findings_of_one_code_are_one_card() -> None:
     nodes = [
         validated(
-            f"gpu-{number}", programs=[program(1.0, "failed", code="WORK-SLOW", message=f"slow {number}")]
+            f"gpu-{number}", programs=[program(1.0, "failed", code="WORK-LOW", message=f"slow {number}")]
         )
         for number in range(30)
     ]
     report = after(empty(), "gpu_workload", {"workload": {"nodes": nodes}})
     groups = page.by_code(report["findings"])
     assert [(group["code"], [len(part) for part in group["parts"]]) for group in groups] == [
-        ("WORK-SLOW", [5, 25])
+        ("WORK-LOW", [5, 25])
     ]
 
 
