@@ -16,9 +16,11 @@ description:
     quota, and the seconds per stage.
   - For more than 20 nodes there is one line per pool with the sums, and one for each node that lacks
     something.
+  - Programs that measured have a line for each figure of a node, the worst of its devices; for more than 20
+    such lines there is one for each figure of a pool, and one for each that is too low.
   - If a result is missing because its role did not run, its column is empty.
   - If a result has only some of the nodes (C(left_out)), its sums count the others too.
-positional: nodes, stack, validation, seconds, policy
+positional: nodes, stack, validation, seconds, policy, early
 options:
   _input:
     description: The pools, RV(accelerators.openshift.gpu_plan#module:plan.pools).
@@ -48,6 +50,10 @@ options:
     description: Result of M(accelerators.openshift.gpu_quota), or of a loop over it.
     type: dict
     default: {}
+  early:
+    description: Result of M(accelerators.openshift.gpu_workload) of an earlier task, whose figures count too.
+    type: dict
+    default: {}
 """
 
 EXAMPLES = r"""
@@ -68,6 +74,7 @@ _value:
   sample:
     - POOL  NODE                      TYPE         GPUS (expected/allocatable/validated)  DRIVER
     - demo  ip-10-0-1-9.ec2.internal  g4dn.xlarge  1/1/1                                  580.105.08
+    - figure - ip-10-0-1-9.ec2.internal matmul fp16 42.0 TFLOPS (peers 41.8, before 42.3)
     - quota - team-a/gpu-quota requests.nvidia.com/gpu 2 of 8 used
     - use - team-a/Job train 2 nvidia.com/gpu in 1 pod
     - seconds - machines 41.2, operators 28.0, drivers 36.1, validation 8.3
@@ -78,6 +85,7 @@ _value:
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _table_figures as figures
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._table_nodes import (
     NOTHING,
@@ -109,6 +117,7 @@ def table(
     validation: Data | None = None,
     seconds: Data | None = None,
     policy: Data | None = None,
+    early: Data | None = None,
 ) -> list[str]:
     """Return the lines: the heading, one line per node, the quotas, and the seconds per stage if given.
 
@@ -130,6 +139,7 @@ def table(
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    lines += figures.lines([*parts(early), *parts(validation)], MANY)
     lines += _quota_lines(policy)
     lines += _time_lines(seconds) if seconds else []
     return [*lines, *_result_lines(pools, by_pool)]

@@ -22,7 +22,17 @@ _LACKING: t.Final = {
     "bf16": _BEFORE_AMPERE,
     "fp8": (*_BEFORE_AMPERE, "A100", "A10", "A16", "A2", "A30", "A40"),
 }
-_IMAGE: t.Final = {"image": Field("text", fault=references.reference_fault)}
+
+
+def _image_fault(text: str) -> str:
+    """Return why the text names no image that stays the same."""
+    if fault := references.reference_fault(text):
+        return fault
+    is_open = "@" not in text and ":" not in text.rpartition("/")[2]
+    return "has no tag and no digest, so nobody knows which image it is" if is_open else ""
+
+
+_IMAGE: t.Final = {"image": Field("text", fault=_image_fault)}
 _JUDGED: t.Final = {**_IMAGE, "expected": Field("any"), "tolerance": Field("any")}
 _SECONDS: t.Final = {"seconds": Field("integer", low=1, high=3600)}
 # Program -> its options. The order is that in which they run: the cheapest proof first.
@@ -39,7 +49,7 @@ PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
     "vllm": {**_JUDGED, "model": Field("text")},
     OWN: {
         "name": Field("text"),
-        "image": Field("text", required=True, fault=references.reference_fault),
+        "image": Field("text", required=True, fault=_image_fault),
         "script": Field("text", required=True),
         "figure": Field("text", required=True),
         "unit": Field("text"),

@@ -12,12 +12,20 @@ T = t.TypeVar("T")
 def grouped(nodes: t.Sequence[T], size: int, attempt: int) -> list[list[T]]:
     """Return groups of so many nodes; nodes that fill no group are left out.
 
-    attempt: 0 for neighbours, 1 for other partners and for the nodes that were left out before.
+    attempt: 0 for neighbours, 1 for other partners, the nodes that were left out first, 2 for others again.
     """
     if size < 2:
         return [[node] for node in nodes]
-    turned = [*nodes[attempt:], *nodes[:attempt]] if attempt else list(nodes)
+    left = len(nodes) % size
+    first = (len(nodes) - left if left and attempt == 1 else 1) if attempt else 0
+    turned = [*nodes[first:], *nodes[:first]]
     return [list(turned[start : start + size]) for start in range(0, len(turned) - size + 1, size)]
+
+
+def is_clear(slow: t.Sequence[t.Collection[str]], good: t.Sequence[t.Collection[str]]) -> bool:
+    """Return whether each slow group has one node that no good group had: it is the slow one."""
+    cleared = {node for group in good for node in group}
+    return all(len([node for node in group if node not in cleared]) == 1 for group in slow)
 
 
 def suspects(slow: t.Sequence[t.Collection[str]], good: t.Sequence[t.Collection[str]]) -> list[str]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from .._core.errors import text_of
 from .._core.objects import KubeObject, name
@@ -12,7 +13,7 @@ from .._core.readiness import Readiness, failed
 from .._nodes import devices as node_devices
 from . import baselines, judge
 from .expectations import expected, has_table
-from .groups import grouped, suspects
+from .groups import grouped, is_clear, suspects
 from .options import GpuWorkloadParams
 from .programs.program import Figure
 from .turns import Turn
@@ -66,13 +67,23 @@ def settle_groups(turn: Turn) -> None:
 def needs_others(turn: Turn) -> bool:
     """Return whether other partners can tell which node is slow, or reach nodes that were left out."""
     size, number = turn.params.program.nodes, len(turn.free)
-    return turn.attempt == 0 and number > size and (bool(turn.slow) or number % size > 0)
+    if turn.attempt == 0:
+        return number > size and (bool(turn.slow) or number % size > 0)
+    return turn.attempt == 1 and number % size > 0 and not is_clear(turn.slow, turn.good)
 
 
 def blame(turn: Turn) -> None:
     """Give what is wrong with groups to the nodes that are the cause."""
-    named = suspects(turn.slow, turn.good)
-    turn.wrong = {node: list(turn.groups_wrong) for node in named} if turn.groups_wrong else {}
+    named, first = suspects(turn.slow, turn.good), turn.groups_wrong[:1]
+    if is_clear(turn.slow, turn.good):
+        words = "it is slow with each of its partners"
+    else:
+        words = f"nodes {', '.join(named)} are slow together, and no other partners tell which one it is"
+    turn.wrong = {
+        node: [replace(part, message=f"Node {node}: {words}. {part.message}") for part in first]
+        for node in named
+        if first
+    }
 
 
 def figures_of(turn: Turn, node: str) -> list[Figure]:
@@ -93,7 +104,7 @@ def _too_low(turn: Turn, verdict: Verdict) -> Readiness:
         one["text"]
         for result in turn.ran.get(reading.node, [])
         for one in result["result"]["findings"]
-        if one["status"] == "warn" and one["device"] in ("", figure.device)
+        if one["status"] == "warn" and (not figure.device or one["device"] in ("", figure.device))
     ]
     text = text_of(
         verdict.code,

@@ -120,7 +120,9 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
             job.turn.error = error
             if error is None:
                 logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
-                job.turn.ran |= judge.by_node(job.nodes, ended, logs, job.turn.params.program)
+                found = judge.by_node(job.nodes, ended, logs, job.turn.params.program)
+                # A node without a pod now may have had one with other partners.
+                job.turn.ran |= {key: pods for key, pods in found.items() if pods or key not in job.turn.ran}
 
 
 def create(

@@ -238,10 +238,10 @@ def _judge_and_remember(api: Api, params: GpuWorkloadParams, each: t.Sequence[Tu
 
 
 def _find_slow_nodes(api: Api, params: GpuWorkloadParams, turn: Turn, stored: baselines.Baselines) -> None:
-    """Run a program of several nodes once more with other partners where that tells which one is slow."""
+    """Run a program of several nodes again with other partners where that tells which one is slow."""
     outcomes.settle_groups(turn)
-    if outcomes.needs_others(turn):
-        turn.attempt = 1
+    while outcomes.needs_others(turn):
+        turn.attempt += 1
         _validate(api, params, [turn])
         if turn.error is not None:
             return

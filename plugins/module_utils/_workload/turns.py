@@ -74,7 +74,8 @@ class Turn:
         """Return the nodes whose pods ran, and of which nothing is wrong."""
         if self.error is not None:
             return []
-        return [node for node in self.free if node["metadata"]["name"] not in self.wrong]
+        names = self.wrong.keys() | {node for node, pods in self.ran.items() if not pods}
+        return [node for node in self.free if node["metadata"]["name"] not in names]
 
 
 class Job(t.NamedTuple):

@@ -80,3 +80,81 @@ def test_a_pool_that_is_whole_is_told_in_one_sentence() -> None:
 def test_without_results_only_the_heading() -> None:
     assert len(table(POOLS)) == 1
     assert FilterModule().filters() == {"gpu_table": table}
+
+
+def figure(value: float, device: str = "GPU-a", **more: t.Any) -> dict[str, t.Any]:
+    shown = {"expected": None, "source": "", "peers": None, "baseline": None, "code": ""}
+    return {
+        **shown,
+        "name": "fp16",
+        "value": value,
+        "unit": "TFLOPS",
+        "device": device,
+        "better": "higher",
+        **more,
+    }
+
+
+def measured(node: str, *figures: dict[str, t.Any], program: str = "matmul") -> dict[str, t.Any]:
+    return {
+        "name": node,
+        "pool": "a",
+        "validated": 1,
+        "programs": [{"program": program, "figures": list(figures)}],
+    }
+
+
+def figures_in(*nodes: dict[str, t.Any], **more: t.Any) -> list[str]:
+    lines = table(POOLS[:1], NODES, STACK, {"workload": {"nodes": list(nodes)}}, **more)
+    return [line for line in lines if line.startswith("figure")]
+
+
+def test_a_figure_stands_beside_what_it_was_compared_with() -> None:
+    assert figures_in(measured("a-0", figure(42.04, peers=41.8, baseline=42.3))) == [
+        "figure - a-0 matmul fp16 42.0 TFLOPS (peers 41.8, before 42.3)"
+    ]
+    assert figures_in(measured("a-0", figure(30.0, expected=33.6, code="WORK-LOW"))) == [
+        "figure - a-0 matmul fp16 30.0 TFLOPS (at least 33.6) WORK-LOW"
+    ]
+    assert figures_in(measured("a-0", figure(42.0))) == ["figure - a-0 matmul fp16 42.0 TFLOPS"]
+
+
+def test_of_many_devices_the_worst_is_shown() -> None:
+    assert figures_in(measured("a-0", figure(42.0), figure(39.9, "GPU-b"), figure(41.0, "GPU-c"))) == [
+        "figure - a-0 matmul fp16 39.9 TFLOPS (worst of 3)"
+    ]
+    heat = {"name": "heat", "unit": "C", "better": "lower"}
+    hot = measured("a-0", figure(70, **heat), figure(71, "GPU-b", **heat), program="gpu_burn")
+    assert figures_in(hot) == ["figure - a-0 gpu_burn heat 71.0 C (worst of 2)"]
+
+
+def test_programs_are_named_in_the_words_of_the_user() -> None:
+    fp8 = measured("a-0", figure(9.0, name="fp8"), figure(5.0), program="matmul:fp16:fp8")
+    own = measured("a-0", figure(3.0, "", name="figure", unit=""), program="own:rate:1234abcd")
+    pair = measured("a-0", figure(390.0, "", name="all_reduce", unit="GB/s"), program="nccl:2")
+    assert figures_in(fp8, own, pair) == [
+        "figure - a-0 matmul fp8 9.00 TFLOPS",
+        "figure - a-0 matmul fp16 5.00 TFLOPS",
+        "figure - a-0 rate 3.00",
+        "figure - a-0 nccl:2 all_reduce 390.0 GB/s",
+    ]
+
+
+def test_figures_of_an_earlier_task_are_there_too_and_without_figures_nothing_is() -> None:
+    early = {"workload": {"nodes": [measured("a-0", figure(42.0))]}}
+    late = {"name": "a-0", "pool": "a", "validated": 1, "programs": []}
+    assert figures_in(late, early=early) == ["figure - a-0 matmul fp16 42.0 TFLOPS"]
+    assert figures_in(late) == []
+    assert figures_in({"name": "a-0", "pool": "a", "validated": 1}) == []
+
+
+def test_for_many_nodes_there_is_one_line_for_a_figure_and_one_for_each_that_is_too_low() -> None:
+    many = [measured(f"n{number}", figure(42.0 - number / 100)) for number in range(60)]
+    bad = measured("slow", figure(20.0, peers=41.7, code="WORK-PEER"))
+    assert figures_in(*many, bad) == [
+        "figure - a 61 nodes matmul fp16 20.0 to 42.0 TFLOPS",
+        "figure - slow matmul fp16 20.0 TFLOPS (peers 41.7) WORK-PEER",
+    ]
+    worse = [measured(f"n{number}", figure(20.0, code="WORK-LOW")) for number in range(500)]
+    assert len(figures_in(*worse)) == 22
+    assert figures_in(*worse)[-1] == "figure - 480 more are too low"

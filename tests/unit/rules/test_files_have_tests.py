@@ -53,8 +53,9 @@ WITH_THEIR_PACKAGE = {
     "_stack/nicclusterpolicy/node",
     "_stack/operands",
     "_workload/programs/devices",
-    "_workload/programs/matmul",
+    "_workload/programs/images",
     "_workload/programs/nvidia_smi",
+    "_workload/programs/program",
     "_workload/programs/vectoradd",
     "_workload/options",
 }

@@ -78,3 +78,25 @@ def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
         {"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}
     ]
     assert gpu_claims.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}
+
+
+def test_only_a_program_that_is_new_on_a_node_is_due() -> None:
+    nodes = [node(), node("gpu-1")]
+    memory = stored(fingerprints.build(PLACE, EMPTY, [(params(), nodes)], nodes))
+    matmul = params(programs=[{"program": "matmul"}])
+    later = stored(fingerprints.build(PLACE, memory, [(matmul, nodes[:1])], nodes))
+    assert later.data["gpu-0"].startswith("benchmark=matmul,vectoradd ")
+    assert later.data["gpu-1"] == memory.data["gpu-1"]
+    assert fingerprints.changed(nodes, "vectoradd", later, False) == []
+    assert fingerprints.changed(nodes, "matmul", later, False) == nodes[1:]
+    assert fingerprints.changed(nodes, "matmul:fp8", later, False) == nodes, "other options are another proof"
+
+
+def test_a_changed_node_has_proven_nothing() -> None:
+    both = [(params(), [node()]), (params(programs=[{"program": "dcgm", "level": 3}]), [node()])]
+    memory = stored(fingerprints.build(PLACE, EMPTY, both, [node()]))
+    assert fingerprints.proven(node(), memory.data["gpu-0"]) == {"vectoradd", "dcgm:3"}
+    assert fingerprints.proven(node(boot="b2"), memory.data["gpu-0"]) == set()
+    (anew,) = fingerprints.build(PLACE, memory, [(params(), [node(boot="b2")])], [node(boot="b2")])
+    assert fingerprints.proven(node(boot="b2"), anew["data"]["gpu-0"]) == {"vectoradd"}
+    assert fingerprints.proven(node(), None) == set()

@@ -32,7 +32,17 @@ class World:
     """A cluster with two GPU nodes of one GPU each, where every pod of a validation passes at once."""
 
     def __init__(self, on_pod: OnPod | None = None) -> None:
-        kinds = ("Job", "Node", "Namespace", "Pod", "ConfigMap", "ServiceAccount", "Lease", "Machine")
+        kinds = (
+            "Job",
+            "Node",
+            "Namespace",
+            "Pod",
+            "ConfigMap",
+            "Service",
+            "ServiceAccount",
+            "Lease",
+            "Machine",
+        )
         self.server, self.clock = FakeServer(*kinds), FakeClock()
         for name in ("gpu-0", "gpu-1"):
             self.server.put({"apiVersion": "v1", "kind": "Node", **node(name, gpu="1")})

@@ -179,3 +179,55 @@ def test_without_pools_nothing_is_read() -> None:
     world = TwoPools()
     assert validate(world, pools=[])["workload"]["nodes"] == []
     assert world.server.requests == []
+
+
+def test_each_program_of_a_pool_has_its_turn_with_its_own_options() -> None:
+    programs = ["nccl", "vectoradd", {"program": "matmul", "types": ["fp8"], "tolerance": 0.2}]
+    pools = [
+        {"pool": "a", "node_selector": {"pool": "a"}, "programs": programs, "tolerance": 0.05, "gate": True},
+        {"pool": "b", "node_selector": {"pool": "b"}, "on_failure": "taint"},
+    ]
+    each = turns.begin(params(node_selector=None, pools=pools))
+    assert [(one.pool, one.params.program.label) for one in each] == [
+        ("a", "vectoradd"),
+        ("a", "matmul:fp8"),
+        ("a", "nccl"),
+        ("b", "vectoradd"),
+    ]
+    assert [one.params.program.tolerance for one in each] == [0.05, 0.2, 0.05, 0.1]
+    assert [one.params.on_failure for one in each] == ["report"] * 3 + ["taint"]
+    assert [one.is_gated for one in each] == [True] * 3 + [False]
+
+
+@pytest.mark.parametrize(
+    ("programs", "said"),
+    [
+        (["hpl"], "hpl"),
+        ([{"program": "dcgm", "level": 9}], "level"),
+        ([], "must be a list of programs"),
+    ],
+)
+def test_wrong_programs_are_refused_before_the_first_request(programs: list[t.Any], said: str) -> None:
+    world = TwoPools()
+    entry = {"node_selector": {"a": "b"}, "programs": programs}
+    with pytest.raises(InputError, match=said) as caught:
+        validate(world, pools=[entry])
+    assert "pools[0].programs" in str(caught.value.facts or caught.value)
+    assert world.server.requests == []
+
+
+def test_the_programs_of_a_node_run_one_after_the_other() -> None:
+    """Two that share the GPUs of a node would measure each other."""
+    each = [turns.Turn("a", params(), due=[node("n"), node("m")]) for _program in range(2)]
+    assert [[len(job.nodes) for job in batch] for batch in turns.batches(each, 9)] == [[2], [2]]
+
+
+def test_a_program_of_a_task_without_pools() -> None:
+    (one,) = turns.begin(params(programs=[{"program": "dcgm", "level": 1}]))
+    assert (one.params.benchmark, one.params.program.level) == ("dcgm", 1)
+
+
+def test_a_node_without_a_pod_has_not_passed() -> None:
+    turn = turns.Turn("a", params(), due=[node("n"), node("m")])
+    turn.ran = {"n": []}
+    assert [one["metadata"]["name"] for one in turn.passed] == ["m"]

@@ -12,7 +12,7 @@ CODES: t.Final = (
     Code(
         "WORK-ARCH",
         "Node {node}: image {image} of pod {pod} has no code for the architecture of the GPU.",
-        "Set `image` of the program in `validate.programs` of the pool in `gpu_pools` to an image for this "
+        "Set `validate.programs[].image` of the pool in `gpu_pools` to an image for this "
         "GPU: one with CUDA 12 for Volta and older, with CUDA 12.8 or newer for Blackwell.",
     ),
     Code(

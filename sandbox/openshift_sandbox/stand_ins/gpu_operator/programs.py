@@ -3,23 +3,59 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for programs that measure GPUs: they print what the real ones print, with numbers of a table.
 
-Trouble `slow_gpu` (share, gpu) makes one GPU of a node, or all of them, measure that share of what it should;
-`throttled` says in the readings beside it that heat slows it down.
+The troubles of README.md change the numbers and the words.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import typing as t
 
-from openshift_sandbox.hardware.gpus import Gpu
+from openshift_sandbox.hardware.gpus import Gpu, Nic
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
-from openshift_sandbox.stand_ins.core.troubles import on_node
+from openshift_sandbox.stand_ins.core.troubles import place
 from openshift_sandbox.stand_ins.gpu_operator.output import device_uuid
 
 
+class Speeds(t.NamedTuple):
+    """What a good card gives.
+
+    host, pair: GB/s of copies from the host, and between two GPUs, 0 if they cannot. reduce: GB/s of
+    bus bandwidth inside a node. images: img/s of ResNet-50. queries: qps. tokens: tok/s.
+    """
+
+    host: float = 12.3
+    pair: float = 0.0
+    reduce: float = 9.0
+    images: float = 420.0
+    queries: float = 900.0
+    tokens: float = 600.0
+
+
+# Beginning of the card's name -> its speeds; the longest one counts.
+_SPEEDS: t.Final[dict[str, Speeds]] = {
+    "": Speeds(),
+    "Tesla V100-SXM2": Speeds(12.3, 48.2, 124.0, 1180.0, 2600.0, 1100.0),
+    "Tesla T4": Speeds(6.2, 0.0, 5.1, 430.0, 1250.0, 620.0),
+    "NVIDIA A10": Speeds(12.9, 0.0, 11.2, 820.0, 2300.0, 1500.0),
+    "NVIDIA L4": Speeds(12.8, 0.0, 10.9, 790.0, 2500.0, 1400.0),
+    "NVIDIA L40": Speeds(25.4, 24.2, 20.3, 1500.0, 5200.0, 3200.0),
+    "NVIDIA A100": Speeds(25.1, 22.4, 19.2, 2250.0, 6100.0, 5100.0),
+    "NVIDIA A100-SXM4": Speeds(25.2, 276.3, 232.0, 2480.0, 6800.0, 5600.0),
+    "NVIDIA H100": Speeds(55.1, 392.0, 455.0, 3050.0, 11800.0, 9800.0),
+    "NVIDIA H200": Speeds(55.4, 396.4, 466.0, 3120.0, 12100.0, 12400.0),
+    "NVIDIA B200": Speeds(55.6, 778.0, 832.0, 4600.0, 19500.0, 21000.0),
+    "NVIDIA B300": Speeds(56.1, 781.0, 841.0, 4700.0, 20100.0, 23500.0),
+    "NVIDIA GB200": Speeds(121.0, 782.0, 840.0, 4650.0, 19800.0, 22400.0),
+}
+
+
 class Place(t.NamedTuple):
-    """Where a program runs. devices: numbers of the GPUs on the node. parts: MIG devices."""
+    """Where a program runs. devices: numbers of the GPUs on the node. parts: MIG devices. nic: if it has one.
+
+    partners: nodes whose pods work together with this one, itself among them.
+    """
 
     cluster: Cluster
     node: Object
@@ -27,46 +63,283 @@ class Place(t.NamedTuple):
     devices: t.Sequence[int]
     parts: t.Sequence[str]
     script: str
+    image: str = ""
+    nic: Nic | None = None
+    partners: t.Sequence[Object] = ()
+
+    @property
+    def speeds(self) -> Speeds:
+        """Return what a good card of this model gives."""
+        return _SPEEDS[max((name for name in _SPEEDS if self.gpu.name.startswith(name)), key=len)]
+
+    def trouble(self, kind: str, index: int | None = None, node: Object | None = None) -> Object | None:
+        """Return the trouble of this kind for the node, and for the GPU with this number on it."""
+        found = self.cluster.troubles(kind, **place(node or self.node))
+        return next((one for one in found if index is None or int(one.get("gpu", index)) == index), None)
 
     def share(self, index: int) -> float:
         """Return which share of what it should the GPU with this number on the node measures."""
-        trouble = on_node(self.cluster, "slow_gpu", self.node)
-        if trouble is None or int(trouble.get("gpu", index)) != index:
-            return 1.0
-        return float(trouble.get("share", 0.6))
+        trouble = self.trouble("slow_gpu", index)
+        return float(trouble.get("share", 0.6)) if trouble else 1.0
 
-    def reading(self, index: int) -> str:
-        """Return what nvidia-smi says about the GPU while a program runs."""
-        trouble = on_node(self.cluster, "throttled", self.node)
-        is_hot = trouble is not None and int(trouble.get("gpu", index)) == index
-        uuid, reasons, heat = device_uuid(self.node["metadata"]["name"], index), 0x04, 66
-        if is_hot:
-            reasons, heat = 0x44, 91
-        return f"reading gpu {uuid}, 0x{reasons:016X}, {heat}, 341.20, 0, 16, 16"
+    @property
+    def least(self) -> float:
+        """Return the share of the slowest GPU, for which the others wait."""
+        return min(map(self.share, self.devices), default=1.0)
+
+    @property
+    def uuids(self) -> list[str]:
+        """Return the UUIDs of the GPUs."""
+        return [device_uuid(self.node["metadata"]["name"], index) for index in self.devices]
+
+    def readings(self) -> list[str]:
+        """Return what nvidia-smi says about the GPUs while a program runs, and at its end."""
+        lines = []
+        for index, uuid in zip(self.devices, self.uuids, strict=True):
+            is_hot = self.trouble("throttled", index) is not None
+            reasons, heat = (0x44, 91) if is_hot else (0x04, 66)
+            lines.append(f"reading gpu {uuid}, 0x{reasons:016X}, {heat}, 341.20, 0, 16, 16")
+        return [*lines, *(f"reading rows {uuid}, No, No" for uuid in self.uuids)]
+
+
+class Output(t.NamedTuple):
+    """What a program prints after the list of its devices, and the code with which it ends."""
+
+    lines: t.Sequence[str] = ()
+    code: int = 0
 
 
 # Type -> share of what the GPU does in half precision.
-_TYPES: t.Final = {"fp32": 0.08, "tf32": 0.45, "bf16": 1.0, "fp16": 1.0, "fp8": 1.85}
+_TYPES: t.Final = {"fp32": 0.08, "tf32": 0.45, "bf16": 1.0, "fp16": 1.0, "fp8": 2.0}
 
 
-def matmul(place: Place) -> list[str]:
-    """Return the lines of the program matmul of gpu_workload: one for each device and type."""
-    asked = re.search(r"python3 - \d+ (\S+) <<", place.script)
-    lines = [place.reading(index) for index in place.devices]
-    units = [int(part.partition(":")[0]) for part in place.parts] or list(place.devices)
+def matmul(on: Place) -> Output:
+    """Print a line for each device and type."""
+    asked = re.search(r"python3 - \d+ (\S+) <<", on.script)
+    lines = on.readings()
+    units = [int(part.partition(":")[0]) for part in on.parts] or list(on.devices)
     for name in (asked[1] if asked else "fp16").split(","):
         for number, index in enumerate(units):
-            value = place.gpu.fp16_tflops * _TYPES[name] * place.share(index) / (7 if place.parts else 1)
+            value = on.gpu.fp16_tflops * _TYPES[name] * on.share(index) / (7 if on.parts else 1)
             lines.append(
                 f"matmul gpu={number} type={name} size=8192 windows=20 seconds=10.2 median={value:.1f} "
                 f"least={value * 0.99:.1f} greatest={value * 1.01:.1f} finite=true"
             )
-    return lines
+    return Output(lines)
 
 
-_PROGRAMS: t.Final[dict[str, t.Callable[[Place], list[str]]]] = {"matmul": matmul}
+_TESTS: t.Final = {
+    1: (("Deployment", ("software",)),),
+    2: (
+        ("Deployment", ("software",)),
+        ("Hardware", ("memory", "pcie")),
+        ("Integration", ("context_create",)),
+    ),
+    3: (
+        ("Deployment", ("software",)),
+        ("Hardware", ("memory", "diagnostic", "nvbandwidth", "pcie")),
+        ("Stress", ("memory_bandwidth", "targeted_stress", "targeted_power")),
+    ),
+}
 
 
-def output(what: str | None, place: Place) -> list[str]:
+def dcgm(on: Place) -> Output:
+    """Print DCGM's JSON. Trouble `dcgm_fails` (gpu, test, error_id, severity, text) fails one test."""
+    asked = re.search(r"--run (\d)", on.script)
+    host = re.search(r"^host=(\S+)$", on.script, re.MULTILINE)
+    level = min(3, int(asked[1]) if asked else 2)
+    troubles = {number: on.trouble("dcgm_fails", index) for number, index in enumerate(on.devices)}
+    categories = [
+        {"category": category, "tests": [_test(name, troubles) for name in names]}
+        for category, names in _TESTS[level]
+    ]
+    entities = [
+        {"device_id": on.gpu.pci_device, "entity_id": number, "serial_num": f"16531230{index:05d}"}
+        for number, index in enumerate(on.devices)
+    ]
+    document = {
+        "DCGM Diagnostic": {"test_categories": categories},
+        "entity_groups": [{"entities": entities, "entity_group": "GPU", "entity_group_id": 1}],
+        "metadata": {"Driver Version Detected": "580.105.08", "version": "4.6.0"},
+    }
+    ids = ",".join(f"gpu:{number}" for number in range(len(on.devices)))
+    code = 205 if any(troubles.values()) else 0
+    top = f"dcgm way=standalone gpus={ids}: {host[1] if host else 'nvidia-dcgm:5555'}"
+    rows = [
+        row
+        for number, uuid in enumerate(on.uuids)
+        for row in (f"| {number:<6} | Name: {on.gpu.name:<63}|", f"|        | Device UUID: {uuid:<56}|")
+    ]
+    text = json.dumps(document, indent="\t", separators=(",", " : ")).splitlines()
+    return Output([*rows, top, *on.readings(), *text, f"exit code {code}"], code)
+
+
+def _test(name: str, troubles: t.Mapping[int, Object | None]) -> Object:
+    results = []
+    for number, trouble in troubles.items():
+        entry: Object = {"entity_group": "GPU", "entity_group_id": 1, "entity_id": number, "status": "Pass"}
+        if trouble and trouble.get("test", "memory") == name:
+            warning = {
+                "error_category": 10,
+                "error_id": int(trouble.get("error_id", 85)),
+                "error_severity": int(trouble.get("severity", 6)),
+                "warning": trouble.get(
+                    "text", f"GPU {number} had memory errors and row remappings are pending Reset GPU."
+                ),
+            }
+            entry |= {"status": "Fail", "warnings": [warning]}
+        results.append(entry)
+    is_good = all(one["status"] == "Pass" for one in results)
+    return {"name": name, "results": results, "test_summary": {"status": "Pass" if is_good else "Fail"}}
+
+
+def nvbandwidth(on: Place) -> Output:
+    """Print the program's JSON: copies from and to the host, and between each two GPUs."""
+    shares = [on.share(index) for index in on.devices]
+    host = [[f"{on.speeds.host * share:.4f}" for share in shares]]
+    cases = [_case("host_to_device_memcpy_ce", host), _case("device_to_host_memcpy_ce", host)]
+    if on.speeds.pair and len(shares) > 1:
+        pairs = [
+            [f"{on.speeds.pair * min(one, other):.3f}" if row != column else "N/A"
+             for column, other in enumerate(shares)]
+            for row, one in enumerate(shares)
+        ]  # fmt: skip
+        cases.append(_case("device_to_device_memcpy_write_ce", pairs))
+    else:
+        cases.append({"name": "device_to_device_memcpy_write_ce", "status": "Waived"})
+    document = {"nvbandwidth": {"Driver Version": "580.105.08", "git_version": "v0.8", "testcases": cases}}
+    text = json.dumps(document, indent="\t", separators=(",", " : ")).splitlines()
+    tool = "/usr/libexec/datacenter-gpu-manager-4/plugins/cuda13/nvbandwidth"
+    return Output([f"nvbandwidth by={tool}", *on.readings(), *text, "exit code 0"])
+
+
+def _case(name: str, matrix: list[list[str]]) -> Object:
+    numbers = [float(cell) for row in matrix for cell in row if cell != "N/A"]
+    return {"bandwidth_matrix": matrix, "name": name, "status": "Passed", "sum": round(sum(numbers), 3)}
+
+
+def nccl(on: Place) -> Output:
+    """Print NCCL's lines and the table, inside a node or over the nodes of the pod's partners.
+
+    Troubles `nccl_sockets` and `slow_network` (share) of one partner hold for all of them.
+    """
+    nodes = len(on.partners) or 1
+    ranks = nodes * len(on.devices)
+    sockets = any(on.trouble("nccl_sockets", node=node) for node in on.partners)
+    first = re.search(r"^NODE_RANK=(\d+)\nNODES=(\d+)\nMASTER_ADDR=(\S+)$", on.script, re.MULTILINE)
+    more = f" rank={first[1]} nodes={first[2]} first={first[3]}" if first and nodes > 1 else ""
+    has_rdma, direct = on.nic is not None, on.speeds.pair > 0
+    way, speed = ("P2P/CUMEM" if direct else "SHM/direct/direct"), on.speeds.reduce * on.least
+    if nodes > 1:
+        by_rdma = has_rdma and not sockets
+        way, speed = ("NET/IB/0/GDRDMA", 46.5 * len(on.devices)) if by_rdma else ("NET/Socket/0", 2.6)
+        slow = [on.trouble("slow_network", node=node) for node in on.partners]
+        speed *= min((float(one.get("share", 0.5)) for one in slow if one), default=1.0) * on.least
+    lines = ["rdma devices: mlx5_0" if has_rdma else "rdma devices:"]
+    lines += ["rdma verbs: uverbs0" if has_rdma else "rdma verbs:", f"nccl part=all_reduce{more}"]
+    lines += [
+        f"#  Rank {rank:2d} Group  0 Pid {41 + rank:6d} on pod-0 device {rank:2d} [0000:1b:00] {on.gpu.name}"
+        for rank in range(len(on.devices))
+    ]
+    lines.append("pod-0:41:41 [0] NCCL INFO NCCL version 2.28.7+cuda13.0")
+    if nodes > 1:
+        lines.append(f"pod-0:41:58 [0] NCCL INFO Using network {'Socket' if 'Socket' in way else 'IB'}")
+    lines.append(f"pod-0:41:58 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via {way}")
+    lines += [_row(8 << 20 << step, ranks, speed * (0.5 if step < 5 else 1.0)) for step in range(11)]
+    return Output([*lines, "# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {speed:g}",
+                   *on.readings()])  # fmt: skip
+
+
+def _row(size: int, ranks: int, busbw: float) -> str:
+    algbw = busbw / (2 * (ranks - 1) / ranks)
+    seconds = size / algbw / 1e9
+    return (
+        f"{size:12d}  {size // 4:12d}  {'float':>8}  {'sum':>6}  {-1:6d}{'':32}"
+        f"  {seconds * 1e6:7.1f}  {algbw:6.2f}  {busbw:6.2f}  {0:6g}"
+    )
+
+
+def resnet50(on: Place) -> Output:
+    """Print the table of steps, pictures per second and loss, of today or of 2019."""
+    is_old = "resnet.py" in on.script
+    lines = ["  Step Epoch Img/sec  Loss    LR", *on.readings()]
+    for number, index in enumerate(on.devices[:1] if is_old else on.devices):
+        name, rate = "" if is_old else f"gpu={number} ", on.speeds.images * on.share(index)
+        lines += [] if is_old else [f"gpu={number} batch_size=256"]
+        for step in (1, *range(10, 91, 10)):
+            speed = rate * (0.1 if step == 1 else 0.7 if step == 10 else 1.0)
+            loss = 7.0 - step / 30
+            lines.append(f"{name}{step:6d} {step:5.1f} {speed:7.1f} {loss:6.3f} {loss + 0.9:6.3f} {0.1:7.5f}")
+    return Output(lines)
+
+
+def gpu_burn(on: Place) -> Output:
+    """Print the progress and a verdict for each GPU."""
+    speeds = [on.gpu.fp16_tflops * 250 * on.share(index) for index in on.devices]
+    heat = [91 if on.trouble("throttled", index) else 66 for index in on.devices]
+    done = " - ".join(f"9999 ({speed:.0f} Gflop/s) " for speed in speeds)
+    errors = " - ".join("0 " for _speed in speeds)
+    warm = " - ".join(f"{degrees} C " for degrees in heat)
+    progress = f"100.0%  proc'd: {done}  errors: {errors}  temps: {warm}"
+    verdicts = [f"\tGPU {number}: OK" for number in range(len(speeds))]
+    return Output([*on.readings(), progress, f"Tested {len(speeds)} GPUs:", *verdicts])
+
+
+def trtexec(on: Place) -> Output:
+    """Print throughput and latency of one GPU."""
+    rate, at = on.speeds.queries * on.least, "[11/28/2026-10:00:00] [I]"
+    middle = 1000 / rate
+    return Output(
+        [
+            f"{at} === Performance summary ===",
+            f"{at} Throughput: {rate:.1f} qps",
+            f"{at} Latency: min = {middle * 0.9:.4f} ms, max = {middle * 1.4:.4f} ms, "
+            f"mean = {middle:.4f} ms, median = {middle:.4f} ms, percentile(90%) = {middle * 1.1:.4f} ms, "
+            f"percentile(95%) = {middle * 1.2:.4f} ms, percentile(99%) = {middle * 1.3:.4f} ms",
+            *on.readings(),
+            "&&&& PASSED TensorRT.trtexec [TensorRT v101400] # trtexec --onnx=ResNet50.onnx",
+        ]
+    )
+
+
+def vllm(on: Place) -> Output:
+    """Print the result of 256 requests to a server on all GPUs."""
+    rate = on.speeds.tokens * on.least * len(on.devices)
+    rows = {
+        "Successful requests:": 256,
+        "Failed requests:": 0,
+        "Output token throughput (tok/s):": f"{rate:.2f}",
+        "Total token throughput (tok/s):": f"{rate * 2:.2f}",
+        "Median TTFT (ms):": f"{250000 / rate:.2f}",
+        "Median TPOT (ms):": f"{90000 / rate:.2f}",
+    }
+    title = "============ Serving Benchmark Result ============"
+    return Output([title, *(f"{key:<40} {value!s:<10}" for key, value in rows.items()), *on.readings()])
+
+
+def own(on: Place) -> Output:
+    """Print what the `echo` lines of a user's script print."""
+    return Output([*re.findall(r"^\s*\(?echo [\"']([^\"'\n]*)[\"']\)?\s*$", on.script, re.MULTILINE)])
+
+
+_PROGRAMS: t.Final[dict[str, t.Callable[[Place], Output]]] = {
+    one.__name__: one for one in (matmul, dcgm, nvbandwidth, nccl, resnet50, gpu_burn, trtexec, vllm, own)
+}
+# PyTorch's image of this release is the last one with code for GPUs before Turing.
+_LAST_FOR_VOLTA: t.Final = (25, 7)
+_TURING: t.Final = (7, 5)
+_NO_CODE: t.Final = (
+    "torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device"
+)
+
+
+def output(what: str | None, on: Place) -> Output:
     """Return what the program prints after the list of its devices, nothing for one that is not here."""
-    return _PROGRAMS[what](place) if what in _PROGRAMS else []
+    if what not in _PROGRAMS:
+        return Output()
+    major, _dot, minor = on.gpu.compute.partition(".")
+    release = re.search(r"/pytorch:(\d\d)\.(\d\d)-", on.image)
+    is_old = (int(major), int(minor)) < _TURING
+    if is_old and release and (int(release[1]), int(release[2])) > _LAST_FOR_VOLTA:
+        return Output([_NO_CODE], 1)
+    return _PROGRAMS[what](on)

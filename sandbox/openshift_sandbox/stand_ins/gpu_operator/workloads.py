@@ -88,6 +88,19 @@ def script(pod: Object) -> str:
     )
 
 
+def partners(cluster: Cluster, pod: Object) -> list[Object]:
+    """Return the nodes of the pods that work together with this one: those of its subdomain and its group."""
+    domain, group = pod["spec"].get("subdomain"), str(pod["spec"].get("hostname", "")).partition("-")[0]
+    names = [
+        other["spec"].get("nodeName") or ""
+        for other in cluster.objects("Pod")
+        if domain
+        and other["spec"].get("subdomain") == domain
+        and other["spec"].get("hostname", "").partition("-")[0] == group
+    ]
+    return [node for node in (cluster.find("Node", name) for name in names) if node]
+
+
 def sleeps(pod: Object) -> bool:
     """Return True if a container of the pod sleeps for longer than a minute after its program."""
     return any(float(found) > LONG for found in re.findall(r"\bsleep (\d+(?:\.\d+)?)", script(pod)))
@@ -170,16 +183,29 @@ class GpuWorkloads(Reconciler):
         devices = list(dict.fromkeys(int(one.partition(":")[0]) for one in given))
         parts = [one for one in given if ":" in one]
         trouble = cluster.trouble("cuda_fails", **place(node), version=driver)
-        where = programs.Place(cluster, node, gpu, devices, parts, script(pod))
-        lines = output(program(pod), gpu, name, devices, driver, parts)
-        lines += programs.output(program(pod), where)
+        made_of = instance_types.of_node(node)
+        printed = programs.output(
+            program(pod),
+            programs.Place(
+                cluster,
+                node,
+                gpu,
+                devices,
+                parts,
+                script(pod),
+                str(pod["spec"]["containers"][0].get("image", "")),
+                made_of.nic if made_of else None,
+                partners(cluster, pod),
+            ),
+        )
+        lines = [*output(program(pod), gpu, name, devices, driver, parts), *printed.lines]
         if trouble:
             text = trouble.get("text", gpu_output.CUDA_FAILURE)
             lines = [*gpu_output.device_list(gpu, name, devices, parts), *text.splitlines()]
         self._logs.write(cluster, pod, lines)
         ends = pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
         if ends and not sleeps(pod) and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
-            code = str(trouble.get("exit_code", 1)) if trouble else "0"
+            code = str(trouble.get("exit_code", 1) if trouble else printed.code)
             _annotate(cluster, pod, {EXIT_CODE: code})
 
     def allocate(self, node: str, count: int, present: list[str], pods: list[Object]) -> list[str]:

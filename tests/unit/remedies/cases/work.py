@@ -9,9 +9,11 @@ from unit.engine import TickingClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 from unit.pools.builders import existing
 from unit.remedies.case import Case, Cases, Options, checked, ensured
+from unit.workload.measuring import RATE, Measuring
 from unit.workload.test_obstacles import QUOTA
 from unit.workload.test_steps import THEIRS, OnPod, World
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.judge import NO_KERNEL_IMAGE
 from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
 
 TAINT: t.Final = {"key": "team", "value": "vision", "effect": "NoSchedule"}
@@ -98,8 +100,63 @@ def limited(options: Options) -> str | None:
     return validate(world, options)
 
 
+def judged(says: dict[str, str]) -> t.Callable[[Options], str | None]:
+    """Return a plan of a user's pools, and their validation on nodes that print this."""
+
+    def run(options: Options) -> str | None:
+        given = checked("gpu_plan", {"platform": "aws", **options})
+        planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
+        return validate(Measuring(says=says), {"pools": planned["validations"]})
+
+    return run
+
+
+def without_code(options: Options) -> str | None:
+    """Validate on a GPU for which the image of a test has code, and no other image."""
+    given = checked("gpu_plan", {"platform": "aws", **options})
+    planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
+    world = Measuring()
+
+    def note(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+        world.note(pod, key)
+        if pod["spec"]["containers"][0]["image"] != "example.com/bench:volta":
+            ended = {"name": "benchmark", "state": {"terminated": {"exitCode": 1}}}
+            pod["status"] = {"phase": "Failed", "containerStatuses": [ended]}
+            world.says[world.of_pod[key[3]]] = f"RuntimeError: CUDA error: {NO_KERNEL_IMAGE} for execution"
+
+    world._on_pod = note
+    return validate(world, {"pools": planned["validations"]})
+
+
+def pools_with(**more: t.Any) -> str:
+    """Return a described pool that runs a program of one's own, as YAML."""
+    validation = {"programs": [{**RATE, "expected": 50, **more.pop("program", {})}], **more}
+    return json.dumps([{**DESCRIBED, "validate": validation}])
+
+
 DESCRIBED: t.Final = existing(1, pool="a")
 CASES: t.Final[Cases] = {
+    ("WORK-ARCH", "gpu_pools"): Case(
+        "gpu_plan",
+        without_code,
+        before=pools_with(),
+        value=pools_with(program={"image": "example.com/bench:volta"}),
+        where="enable_gpus",
+    ),
+    ("WORK-LOW", "gpu_pools"): Case(
+        "gpu_plan",
+        judged({"gpu-0": "rate: 40", "gpu-1": "rate: 40"}),
+        before=pools_with(),
+        value=pools_with(program={"expected": 35}),
+        where="enable_gpus",
+    ),
+    ("WORK-PEER", "gpu_pools"): Case(
+        "gpu_plan",
+        judged({"gpu-0": "rate: 80"}),
+        before=pools_with(),
+        value=pools_with(tolerance=0.3),
+        where="enable_gpus",
+    ),
     ("WORK-BUSY", "gpu_validation_strict"): Case("gpu_workload", busy, before="true"),
     ("WORK-CONTAINER", "gpu_validation_image"): Case(
         "gpu_workload",

@@ -1,0 +1,151 @@
+"""The programs of a pool as users write them, and each wrong input with its path."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit import pool_builders
+from unit.pools.builders import NOBODY, Data, candidate, existing, pool, problems
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+OWN: t.Final = {
+    "program": "own",
+    "image": "example.com/bench:1",
+    "script": "run",
+    "figure": r"rate: ([0-9.]+)",
+    "expected": 10,
+}
+A100: t.Final = candidate("p4d.24xlarge")
+
+
+def with_programs(*programs: t.Any, **more: t.Any) -> Data:
+    return pool(**{"validate": {"programs": list(programs)}, **more})
+
+
+def told(given: Data) -> list[dict[str, str]]:
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([given], cloud="aws")
+    found: list[dict[str, str]] = caught.value.facts["problems"]
+    return found
+
+
+def test_names_and_mappings_in_the_order_in_which_they_run() -> None:
+    given = with_programs(
+        {"program": "nccl", "nodes": 2}, "vectoradd", {"program": "dcgm", "level": 3}, "matmul"
+    )
+    (validation,) = pool_builders.plan([given], cloud="aws")["validations"]
+    assert validation["programs"] == [
+        {"program": "vectoradd"},
+        {"program": "matmul"},
+        {"program": "dcgm", "level": 3},
+        {"program": "nccl", "nodes": 2},
+    ]
+
+
+def test_what_a_user_does_not_set_is_not_passed() -> None:
+    (validation,) = pool_builders.plan([pool()], cloud="aws")["validations"]
+    assert not {"programs", "tolerance", "on_failure", "gate"} & set(validation)
+    given = with_programs(OWN, candidates=A100)
+    given["validate"] |= {"tolerance": 0.05, "on_failure": "cordon"}
+    (validation,) = pool_builders.plan([given], cloud="aws")["validations"]
+    assert (validation["tolerance"], validation["on_failure"]) == (0.05, "cordon")
+    assert validation["programs"][0]["expected"] == {"figure": 10.0}
+
+
+AT: t.Final = "gpu_pools[0].validate.programs"
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "path"),
+    [
+        ("matmull", "POOL-VALUE", "[0]"),
+        ({"program": "hpl"}, "POOL-VALUE", "[0].program"),
+        ({"level": 2}, "POOL-VALUE", "[0].program"),
+        (7, "POOL-TYPE", "[0]"),
+        ({"program": "matmul", "level": 2}, "POOL-UNKNOWN-KEY", "[0].level"),
+        ({"program": "dcgm", "level": 0}, "POOL-VALUE", "[0].level"),
+        ({"program": "dcgm", "level": 5}, "POOL-VALUE", "[0].level"),
+        ({"program": "dcgm", "expected": {"x": 1}}, "POOL-UNKNOWN-KEY", "[0].expected"),
+        ({"program": "nccl", "nodes": 0}, "POOL-VALUE", "[0].nodes"),
+        ({"program": "nccl", "nodes": 3}, "POOL-CONFLICT", "[0].nodes"),
+        ({"program": "matmul", "types": ["fp4"]}, "POOL-VALUE", "[0].types[0]"),
+        ({"program": "matmul", "types": ["fp8"]}, "POOL-VALUE", "[0].types"),
+        ({"program": "matmul", "types": ["fp16", "bf16"]}, "POOL-VALUE", "[0].types"),
+        ({"program": "matmul", "seconds": 0}, "POOL-VALUE", "[0].seconds"),
+        ({"program": "matmul", "expected": {"fp16": 0}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp16": -1}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp16": True}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp16": "30"}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": 30}, "POOL-TYPE", "[0].expected"),
+        ({"program": "matmul", "tolerance": 0}, "POOL-VALUE", "[0].tolerance"),
+        ({"program": "matmul", "tolerance": 1}, "POOL-VALUE", "[0].tolerance"),
+        ({"program": "matmul", "image": "example.com/a:1:2"}, "POOL-VALUE", "[0].image"),
+        ({"program": "matmul", "image": "example.com:5000/a"}, "POOL-VALUE", "[0].image"),
+        ({**OWN, "image": "a"}, "POOL-VALUE", "[0].image"),
+        ({"program": "resnet50", "variant": "2020"}, "POOL-VALUE", "[0].variant"),
+        ({**OWN, "expected": 0}, "POOL-VALUE", "[0].expected"),
+        ({**OWN, "figure": "rate: [0-9.]+"}, "POOL-VALUE", "[0].figure"),
+        ({**OWN, "figure": "(a)(b)"}, "POOL-VALUE", "[0].figure"),
+        ({**OWN, "figure": "rate: ("}, "POOL-VALUE", "[0].figure"),
+        ({key: value for key, value in OWN.items() if key != "script"}, "POOL-REQUIRED", "[0].script"),
+        ({key: value for key, value in OWN.items() if key != "expected"}, "POOL-REQUIRED", "[0].expected"),
+    ],
+)
+def test_a_wrong_entry_is_refused_with_its_path(entry: t.Any, code: str, path: str) -> None:
+    assert problems([with_programs(entry)]) == [(code, f"{AT}{path}")]
+
+
+def test_the_nearest_name_of_an_unknown_program_is_said() -> None:
+    (problem,) = told(with_programs("matmull"))
+    assert "matmul" in f"{problem['message']} {problem['remedy']}"
+
+
+@pytest.mark.parametrize("value", [[], "matmul", {"matmul": 1}])
+def test_programs_are_a_list_with_entries(value: t.Any) -> None:
+    assert problems([pool(validate={"programs": value})]) == [("POOL-TYPE", AT)]
+
+
+def test_one_program_is_not_in_the_list_twice() -> None:
+    assert problems([with_programs("matmul", "matmul")]) == [("POOL-DUPLICATE", AT)]
+
+
+@pytest.mark.parametrize("key", ["benchmark", "image"])
+def test_programs_and_the_old_keys_exclude_each_other(key: str) -> None:
+    given = with_programs("vectoradd")
+    given["validate"][key] = "matmul"
+    assert ("POOL-CONFLICT", f"gpu_pools[0].validate.{key}") in problems([given])
+
+
+def test_a_program_of_ones_own_needs_its_options() -> None:
+    assert problems([pool(validate={"benchmark": "own"})]) == [
+        ("POOL-VALUE", "gpu_pools[0].validate.benchmark")
+    ]
+
+
+@pytest.mark.parametrize("value", [0, 1, -0.1, "much", True])
+def test_a_tolerance_is_a_share(value: t.Any) -> None:
+    assert problems([pool(validate={"tolerance": value})]) == [
+        ("POOL-VALUE", "gpu_pools[0].validate.tolerance")
+    ]
+
+
+def test_types_fit_the_gpus_of_the_pool() -> None:
+    assert problems([with_programs({"program": "matmul", "types": ["fp8"]}, candidates=A100)]) == [
+        ("POOL-VALUE", f"{AT}[0].types")
+    ]
+    good = with_programs({"program": "matmul", "types": ["tf32", "bf16"]}, candidates=A100)
+    assert pool_builders.plan([good], cloud="aws")["validations"]
+
+
+def test_nodes_that_work_together_are_at_most_those_of_the_pool() -> None:
+    most = {"min": 0, "max": 4}
+    entry = {"program": "nccl", "nodes": 4}
+    assert pool_builders.plan([with_programs(entry, replicas=None, autoscale=most)], cloud="aws")
+    assert problems([with_programs({**entry, "nodes": 5}, replicas=None, autoscale=most)]) == [
+        ("POOL-CONFLICT", f"{AT}[0].nodes")
+    ]
+    described = {**existing(1, pool="a"), "validate": {"programs": [entry]}}
+    assert pool_builders.plan([described], cloud="aws"), "nobody knows how many nodes there are"
+    assert "replicas" in NOBODY
