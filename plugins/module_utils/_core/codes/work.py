@@ -54,8 +54,8 @@ CODES: t.Final = (
     Code(
         "WORK-GATE-IMAGE",
         "ImageStream openshift/cli has no image of `oc` for the gate of new nodes.",
-        "Run `oc get imagestream cli -n openshift -o yaml`, or set `gpu_gate_image` (module option "
-        "`gate_image`) to an image with `oc` and bash.",
+        "Run `oc get imagestream cli -n openshift -o yaml`, or set `gpu_validation_gate_image` (module "
+        "option `gate_image`) to an image with `oc` and bash.",
     ),
     Code(
         "WORK-GONE",
