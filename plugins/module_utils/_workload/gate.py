@@ -115,9 +115,10 @@ look() { # entry, node
     fi
   fi
 }
+status_of="{.status.conditions[?(@.type==\"$type\")].status}"
 for file in /gate/*.selector; do
-  nodes=$($oc get nodes -l "$(cat "$file")" -o "jsonpath={range .items[*]}{.metadata.name}|{
-    .status.conditions[?(@.type==\"$type\")].status}|{.spec.taints[*].key}{\"\\n\"}{end}") || exit 1
+  nodes=$($oc get nodes -l "$(cat "$file")" -o \
+    "jsonpath={range .items[*]}{.metadata.name}|$status_of|{.spec.taints[*].key}{'\n'}{end}") || exit 1
   while IFS='|' read -r node status keys; do
     case " $keys " in
       *" $taint "*) look "$(basename "$file" .selector)" "$node" < /dev/null ;;
@@ -264,7 +265,7 @@ def _cron_job(image: str) -> KubeObject:
             "spec": {
                 "activeDeadlineSeconds": 300,
                 "backoffLimit": 0,
-                "template": {"metadata": {"labels": {"app": NAME}}, "spec": spec},
+                "template": {"metadata": {"labels": {"accelerators.openshift/gate": ""}}, "spec": spec},
             }
         },
     }
