@@ -121,6 +121,8 @@ special_resource:
       that C(consequence_of) names. C(since) is the time in UTC from the API, or empty. C(nodes) lists the
       nodes that are not ready, of C(of) nodes. A node without a name stands for the nodes that a pool lacks.
     - C(lines) has the same as short lines of text.
+    - C(pools[].closed) names new nodes of a gated pool that do not pass, each with C(code), C(message) and
+      C(remedy). They count as ready, because the validation comes later.
     - C(differs) and C(manager) describe a foreign object (O(adopt)).
     - C(ends) has what the write ends (O(on_busy)). Each entry says why (C(because)), by whom (C(by)), in what
       order, whether that is certain, on which nodes, and which pods with devices. A failure with the code
@@ -138,7 +140,8 @@ special_resource:
     reason: OperandNotReady
     driver_version: 595.91.07
     pools:
-      - {name: training, ready: true, nodes: 1, nodes_ready: 1, code: "", message: "", remedy: ""}
+      - {name: training, ready: true, nodes: 1, nodes_ready: 1, code: "", message: "", remedy: "",
+         closed: []}
       - name: inference
         ready: false
         nodes: 1

@@ -15,6 +15,7 @@ POOL: t.Final = {
     "node_selector": {"accelerators.openshift/pool": "training"},
     "expected": {"nvidia.com/gpu": 8},
 }
+STARTUP: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
 # The metric and labels of a series, and its values in promtool's notation, one for each minute.
 Given = tuple[str, str]
 
@@ -53,6 +54,11 @@ def _state(value: str, values: str = "1x90") -> Given:
 def _quota(kind: str, values: str) -> Given:
     where = {"namespace": "lab", "resourcequota": "gpus", "resource": "requests.nvidia.com/gpu"}
     return series("kube_resourcequota", {**where, "type": kind}, values)
+
+
+def _gate(metric: str, values: str) -> Given:
+    where = {"namespace": "gpu-validation", "cronjob": "gpu-gate"}
+    return series(f"kube_cronjob_{metric}", where, values)
 
 
 def _lease(metric: str, values: str, **more: str) -> Given:
@@ -169,6 +175,15 @@ SITUATIONS: t.Final[dict[str, Situation]] = {
             [_node("kube_node_labels", "1x90"), _node("kube_node_spec_unschedulable", "1x90")],
         ],
     ),
+    "GpuNodeNotValidated": Situation(
+        [_node("kube_node_spec_taint", "1x90", key=STARTUP)],
+        {"node": "gpu-0"},
+        "The new node gpu-0 has not passed its validation and takes no pods.",
+        [
+            [_node("kube_node_spec_taint", "1x20", key=STARTUP)],
+            [_node("kube_node_spec_taint", "1x90", key="nvidia.com/gpu")],
+        ],
+    ),
     "GpuQuotaNearlyUsed": Situation(
         [_quota("hard", "8x60"), _quota("used", "8x60")],
         {"namespace": "lab", "resourcequota": "gpus", "resource": "requests.nvidia.com/gpu"},
@@ -185,6 +200,15 @@ SITUATIONS: t.Final[dict[str, Situation]] = {
                 _lease("kube_lease_owner", "1x500", lease_holder=""),
                 _lease("kube_lease_renew_time", "0+60x500"),
             ],
+        ],
+    ),
+    "GpuGateDown": Situation(
+        [_gate("info", "1x60"), _gate("status_last_successful_time", "-1000x60")],
+        {"namespace": "gpu-validation"},
+        "The gate in namespace gpu-validation does not work: new GPU nodes stay closed to pods.",
+        [
+            [_gate("info", "1x60"), _gate("status_last_successful_time", "0+60x60")],
+            [series("kube_cronjob_info", {"namespace": "lab", "cronjob": "backup"}, "1x60")],
         ],
     ),
 }

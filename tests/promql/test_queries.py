@@ -25,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring
     alerts,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.metrics import as_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import STARTUP_TAINT
 from openshift_sandbox.stand_ins.gpu_operator.workloads import DEVICES
 from openshift_sandbox.stand_ins.monitoring import configuration, exporter, state_metrics
 from openshift_sandbox.stand_ins.monitoring.configuration import Monitored
@@ -57,7 +58,7 @@ def node(name: str, is_broken: bool) -> Object:
     }
     return {
         "metadata": {"name": name, "labels": labels},
-        "spec": {"unschedulable": is_broken},
+        "spec": {"unschedulable": is_broken, "taints": [STARTUP_TAINT] if is_broken else []},
         "status": {
             "capacity": {"nvidia.com/gpu": "8"},
             "allocatable": {"nvidia.com/gpu": "7" if is_broken else "8"},
@@ -104,7 +105,11 @@ def pages(is_broken: bool) -> dict[str, str]:
         "metadata": {"name": "accelerators-openshift", "namespace": "default"},
         "spec": {"holderIdentity": "me" if is_broken else "", "renewTime": now.isoformat()},
     }
-    state = state_metrics.State(nodes, pods, quotas=[quota], leases=[lease])
+    gate = {
+        "metadata": {"name": "gpu-gate", "namespace": "gpu-validation"},
+        "status": {} if is_broken else {"lastSuccessfulTime": now.isoformat()},
+    }
+    state = state_metrics.State(nodes, pods, quotas=[quota], leases=[lease], cron_jobs=[gate])
     silent = {"/nodes/gpu-2": ""} if is_broken else {}
     return {**found, **silent, f"/{configuration.STATE}": state_metrics.metrics(state)}
 

@@ -228,8 +228,7 @@ def details_of(
         found |= {"gpu_sharing claims", "gpu_sharing claims absent"}
     found |= {"gpu_policy admission", "gpu_policy admission absent"} if admission else set()
     for pool in pools:
-        if pool.get("health"):
-            found.add("gpu_node_pool health")
+        found |= _watch_of(pool)
         if pool.get("autoscale"):
             found |= {"gpu_node_pool autoscale", "gpu_node_pool autoscale absent"}
         if set(pool.get("sharing") or {}) - {"claims"}:
@@ -246,3 +245,10 @@ def details_of(
         if any(quota.get("limit_range") for quota in pool.get("quota") or []):
             found |= {"gpu_policy limit_range", "gpu_policy limit_range absent"}
     return found
+
+
+def _watch_of(pool: KubeObject) -> set[str]:
+    """Return the parts of what watches the pool's nodes: its health check, and its gate for new nodes."""
+    found = {"gpu_node_pool health"} if pool.get("health") else set()
+    is_gated = bool((pool.get("validate") or {}).get("gate"))
+    return found | ({"gpu_validation gate", "gpu_validation gate absent"} if is_gated else set())

@@ -50,6 +50,7 @@ gpu_node_pool
   -            create                               Pod/eviction
 gpu_node_pool health
   machines     get,list,watch?,create,patch,delete  MachineHealthCheck
+  -            list?                                NodeHealthCheck
 gpu_node_pool autoscale
   machines     get,list,watch,create,patch,delete   MachineAutoscaler
   machines     list,watch                           Deployment
@@ -172,6 +173,18 @@ gpu_validation
   validation   get,list,watch,create,delete         Pod
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
+gpu_validation gate
+  -            get,list,patch                       Node
+  -            get,patch                            Node/status
+  -            get,create,patch                     ClusterRole ClusterRoleBinding
+  machines     get,patch                            Machine
+  machines     get,create,patch                     Role RoleBinding
+  validation   get,create,patch                     ServiceAccount Role RoleBinding CronJob
+  openshift    get                                  ImageStream
+gpu_validation gate absent
+  -            get,list,watch,delete                ClusterRole ClusterRoleBinding
+  machines     get,list,watch,delete                Role RoleBinding
+  validation   get,list,watch,delete                ServiceAccount Role RoleBinding CronJob
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate

@@ -78,6 +78,7 @@ _PROVIDERS: t.Final = {
     "build": "OpenShift's capability Build",
     "machines": "OpenShift's Machine API",
     "metal": "OpenShift's bare metal operator",
+    "node-health": "the operator node-healthcheck-operator",
     "config": "OpenShift's machine-config operator",
     "olm": "the Operator Lifecycle Manager",
     "olm-v1": "OLM v1",
@@ -161,6 +162,8 @@ machine.openshift.io/v1beta1 machines
   Machine n
   MachineSet n
   MachineHealthCheck n
+remediation.medik8s.io/v1alpha1 node-health
+  NodeHealthCheck
 metal3.io/v1alpha1 metal
   BareMetalHost n
 autoscaling.openshift.io/v1beta1 machines

@@ -12,6 +12,7 @@ from .._core.errors import text_of
 from .._core.objects import KubeObject
 from .._core.ownership import CANDIDATE, pool_label
 from .._core.readiness import Readiness, failed, ready
+from .._nodes.taints import STARTUP_TAINT
 from .._pools.model import ACCELERATOR, Candidate, Pool
 from .._sharing import profile
 from .machine import SET
@@ -101,8 +102,8 @@ def _machine_spec(pool: Pool, candidate: Candidate, provider: KubeObject) -> Kub
         "metadata": {"labels": node_labels(pool, candidate)},
         "providerSpec": {"value": provider},
     }
-    if pool.taints:
-        spec["taints"] = [taint.as_result() for taint in pool.taints]
+    if taints := [*(one.as_result() for one in pool.taints), *([STARTUP_TAINT] if pool.is_gated else [])]:
+        spec["taints"] = [dict(taint) for taint in taints]
     if pool.pre_drain_hook:
         spec["lifecycleHooks"] = {"preDrain": [HOOK]}
     return spec

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from .._core.errors import InputError
 from .._core.objects import KubeObject
 from .._core.ownership import owned, pool_of
+from .._nodes.taints import STARTUP
 from .._platforms import registry as platforms
 from .._platforms.infrastructure import Infrastructure
 from .._platforms.platform import Platform
@@ -51,7 +52,8 @@ class MachinePlan:
         return of_template(self.manifests[name]).labels
 
     def taints(self, name: str) -> list[KubeObject]:
-        return of_template(self.manifests[name]).taints
+        """Return the taints that every node of the set keeps."""
+        return [one for one in of_template(self.manifests[name]).taints if one["key"] != STARTUP]
 
     def place(self, name: str) -> str:
         share = self.shares[name]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from .._catalogue.well_known import MIG_CONFIG
 from .._core.objects import KubeObject
+from .._nodes.taints import STARTUP
 from .._sharing import mig_name
 
 Mark = tuple[str, str, str]
@@ -122,7 +123,10 @@ def mark(taint: t.Mapping[str, t.Any]) -> Mark:
 
 
 def _merged(taints: t.Sequence[KubeObject], wanted: Given, old: Given) -> list[KubeObject] | None:
-    """Return the taints with the wanted ones added and the old ones removed; None if nothing changes."""
+    """Return the taints with the wanted ones added and the old ones removed; None if nothing changes.
+
+    The startup taint comes with the template alone: whoever has lost it has passed.
+    """
     gone, right = set(map(mark, old.taints)), set(map(mark, wanted.taints))
     ours = {(taint["key"], taint["effect"]) for taint in wanted.taints}
     kept = [
@@ -131,5 +135,6 @@ def _merged(taints: t.Sequence[KubeObject], wanted: Given, old: Given) -> list[K
         if mark(taint) in right or (mark(taint) not in gone and (taint["key"], taint["effect"]) not in ours)
     ]
     there = set(map(mark, kept))
-    merged = [*kept, *(taint for taint in wanted.taints if mark(taint) not in there)]
+    new = [taint for taint in wanted.taints if mark(taint) not in there and taint["key"] != STARTUP]
+    merged = [*kept, *new]
     return None if sorted(map(mark, merged)) == sorted(map(mark, taints)) else merged

@@ -12,6 +12,7 @@ import typing as t
 
 from .._core.ownership import POOL
 from .._frame import lease
+from .._nodes.taints import STARTUP
 from .._stack.signatures import WATCH, XIDS
 from . import metrics
 
@@ -28,6 +29,8 @@ _DEVICES: t.Final = 'resource=~"nvidia_com_.+"'
 _UPGRADE: t.Final = "label_nvidia_com_gpu_driver_upgrade_state"
 _POOL: t.Final = metrics.node_label(POOL)
 _LEASE: t.Final = f'namespace="{lease.NAMESPACE}", lease="{lease.NAME}"'
+# The CronJob of `_workload`, which is after this package.
+_GATE: t.Final = 'cronjob="gpu-gate"'
 _COUNTED: t.Final = r'resource=~"requests.nvidia.com/.+|.+deviceclass.resource.k8s.io/devices"'
 _SLOWED: t.Final = (
     'DCGM_EXP_CLOCK_EVENTS_COUNT{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake|sw_thermal"}'
@@ -183,11 +186,16 @@ def _of_upkeep(limits: Limits) -> list[Alert]:
             f'kube_node_labels{{{_POOL}!=""}}',
             "Node {{ $labels.node }} of a GPU pool takes no pods: it is cordoned.",
         ),
+        Alert(
+            *("GpuNodeNotValidated", "NODE-GATED", WARNING, "30m"),
+            f'max by (node) (kube_node_spec_taint{{key="{STARTUP}"}}) == 1',
+            "The new node {{ $labels.node }} has not passed its validation and takes no pods.",
+        ),
     ]
 
 
 def _of_cluster(limits: Limits) -> list[Alert]:
-    """Return the alerts about quotas and runs."""
+    """Return the alerts about quotas, runs, and the gate for new nodes."""
     by = "max by (namespace, resourcequota, resource)"
     hard, used = (f'{by} (kube_resourcequota{{type="{bound}", {_COUNTED}}})' for bound in ("hard", "used"))
     return [
@@ -203,5 +211,12 @@ def _of_cluster(limits: Limits) -> list[Alert]:
             f"time() - max(kube_lease_renew_time{{{_LEASE}}}) < 180",
             "The run of {{ $labels.lease_holder }} still holds the lease: no other run can change the GPU "
             "stack.",
+        ),
+        # A CronJob that never ended well has no time of its last success. It runs each minute.
+        Alert(
+            *("GpuGateDown", "WORK-GATE-DOWN", WARNING, "10m"),
+            f"max by (namespace) (kube_cronjob_info{{{_GATE}}}) unless on (namespace) "
+            f"time() - max by (namespace) (kube_cronjob_status_last_successful_time{{{_GATE}}}) < 300",
+            "The gate in namespace {{ $labels.namespace }} does not work: new GPU nodes stay closed to pods.",
         ),
     ]

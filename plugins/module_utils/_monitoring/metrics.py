@@ -76,9 +76,12 @@ OPTIONAL: t.Final[dict[str, tuple[str, str]]] = {
 # Metrics of OpenShift's kube-state-metrics that the rules use. It serves the labels of nodes, and no
 # annotations: its list of allowed labels has nodes=[*].
 STATE: t.Final = (
+    "kube_cronjob_info",
+    "kube_cronjob_status_last_successful_time",
     "kube_lease_owner",
     "kube_lease_renew_time",
     "kube_node_labels",
+    "kube_node_spec_taint",
     "kube_node_spec_unschedulable",
     "kube_node_status_allocatable",
     "kube_node_status_capacity",

@@ -14,6 +14,14 @@ UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
 _TEMPORARY: t.Final = "node.kubernetes.io/"
 # The toleration that every operand of the GPU operator has by itself.
 GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+# On new nodes of a gated pool until their GPUs have passed. The autoscaler of every OpenShift release ignores
+# taints with this beginning when it scales up.
+STARTUP: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
+STARTUP_TAINT: t.Final = {"key": STARTUP, "value": "pending", "effect": "NoSchedule"}
+STARTUP_TOLERATION: t.Final = {"key": STARTUP, "operator": "Exists", "effect": "NoSchedule"}
+# On nodes that failed a validation, if their pool wants it.
+FAILED: t.Final = "accelerators.openshift/validation-failed"
+FAILED_TOLERATION: t.Final = {"key": FAILED, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:

@@ -202,6 +202,8 @@ def _check_claims(pool: Description, path: str, problems: Problems) -> None:
     lacks = f"{GPU}, which no node offers"
     if pool.get("spare"):
         _refuse_claims(f"{path}.spare", f"placeholder pods request {lacks}", "Remove it", problems)
+    if (pool.get("validate") or {}).get("gate"):
+        _refuse_claims(f"{path}.validate.gate", f"the gate waits for {lacks}", "Remove it", problems)
     if pool.get("autoscale"):
         why = f"the autoscaler counts {lacks}"
         _refuse_claims(f"{path}.autoscale", why, "Set replicas instead", problems)

@@ -10,6 +10,7 @@ import typing as t
 from .._core.input import Field, Problems, read_map
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGER, owned, pool_label
+from .._nodes import startup
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
 # The value of PAUSED while a task replaces machines. It is MANAGER if a user paused the check with this
@@ -26,8 +27,9 @@ _CLOUD: t.Final = {"startup_timeout": "20m", "unhealthy_after": "10m"}
 _DURATION: t.Final = re.compile(r"0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
 _PERCENT: t.Final = re.compile("[0-9]{1,2}%|100%")
 # Only an unhealthy or silent kubelet counts, not a cordon or the conditions of a driver, an operator or a
-# problem detector.
-_CONDITIONS: t.Final = ("False", "Unknown")
+# problem detector; in a gated pool also a new node that does not pass.
+_CONDITIONS: t.Final = (("Ready", "False"), ("Ready", "Unknown"))
+_GATED: t.Final = (*_CONDITIONS, (startup.CONDITION, "False"))
 # OpenShift's own check, for spot instances that the provider is about to end.
 _OF_THE_PLATFORM: t.Final = "machine-api-termination-handler"
 
@@ -69,7 +71,12 @@ def name(infrastructure: str, pool: str) -> str:
 
 
 def build(
-    infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
+    infrastructure: str,
+    pool: str,
+    namespace: str,
+    options: t.Mapping[str, t.Any],
+    is_metal: bool,
+    is_gated: bool = False,
 ) -> KubeObject:
     """Return the MachineHealthCheck of a pool. options: checked; missing ones get the defaults."""
     settings = {
@@ -84,7 +91,8 @@ def build(
         "spec": {
             "selector": {"matchLabels": pool_label(pool)},
             "unhealthyConditions": [
-                {"type": "Ready", "status": status, "timeout": timeout} for status in _CONDITIONS
+                {"type": kind, "status": status, "timeout": timeout}
+                for kind, status in (_GATED if is_gated else _CONDITIONS)
             ],
             "maxUnhealthy": settings["max_unhealthy"],
             "nodeStartupTimeout": settings["startup_timeout"],
@@ -142,6 +150,15 @@ def warnings(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]
         [f"MachineHealthCheck {own} is paused, but not by the collection (annotation {PAUSED})."]
         if paused not in (None, MANAGER, A_RUN)
         else []
+    )
+
+
+def disabled(others: t.Iterable[KubeObject]) -> str:
+    """Return the warning about NodeHealthChecks, which their operator switches off, or an empty text."""
+    names = ", ".join(one["metadata"]["name"] for one in others)
+    return names and (
+        f"The node-healthcheck operator disables every NodeHealthCheck ({names}) while the cluster has a "
+        "MachineHealthCheck, such as that of this pool. Set `health: false` for the pool to keep them."
     )
 
 

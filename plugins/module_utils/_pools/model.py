@@ -225,6 +225,11 @@ class Pool:
         """Return the highest number of nodes of the pool."""
         return self.autoscale.max if self.autoscale else self.replicas
 
+    @property
+    def is_gated(self) -> bool:
+        """Return whether new nodes stay closed until their GPUs have passed."""
+        return bool(self.validate.gate) and not self.existing
+
     def as_result(self) -> JsonObject:
         """Return the pool as a JSON object of gpu_plan's result."""
         return {

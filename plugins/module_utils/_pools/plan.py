@@ -179,8 +179,14 @@ def assemble(
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return the tolerations with which an operand or a workload runs on every pool."""
-    return taints.operand_tolerations(taint.as_result() for pool in pools for taint in pool.taints)
+    """Return the tolerations with which an operand or a validation runs on every pool."""
+    pools = list(pools)
+    found = taints.operand_tolerations(taint.as_result() for pool in pools for taint in pool.taints)
+    if any(pool.is_gated for pool in pools):
+        found.append(dict(taints.STARTUP_TOLERATION))
+    if any(pool.validate.on_failure == "taint" for pool in pools):
+        found.append(dict(taints.FAILED_TOLERATION))
+    return found
 
 
 def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:

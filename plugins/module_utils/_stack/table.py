@@ -8,6 +8,7 @@ import typing as t
 
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import PENDING, READY, worst
+from .._nodes import startup
 from .._nodes.pool_nodes import nodes_of
 from . import stages
 from .params import StackPool
@@ -84,6 +85,11 @@ def pools_of(
                 "code": verdict.code if verdict else "",
                 "message": verdict.message if verdict and is_late else "",
                 "remedy": verdict.remedy if verdict and is_late else "",
+                "closed": [
+                    text._asdict()
+                    for node in nodes_of(snapshot["nodes"], pool)
+                    if (text := startup.failure(node))
+                ],
             }
         )
     return found

@@ -8,7 +8,7 @@ import typing as t
 import zlib
 
 from .._core.objects import KubeObject
-from .._nodes import devices as node_devices
+from .._nodes import devices as node_devices, startup
 from .options import GpuWorkloadParams
 
 NAME: t.Final = "gpu-validation-fingerprints"
@@ -55,11 +55,16 @@ def read(get: t.Callable[[str], KubeObject | None], first_name: str = NAME) -> M
 
 
 def changed(nodes: t.Iterable[KubeObject], program: str, memory: Memory, force: bool) -> list[KubeObject]:
-    """Return the nodes to validate: those on which the program has not passed as they are now, or all."""
+    """Return the nodes to validate: those on which the program has not passed as they are now, or all.
+
+    A node that is still closed by the startup taint has not passed.
+    """
     return [
         node
         for node in nodes
-        if force or program not in proven(node, memory.data.get(node["metadata"]["name"]))
+        if force
+        or startup.is_closed(node)
+        or program not in proven(node, memory.data.get(node["metadata"]["name"]))
     ]
 
 

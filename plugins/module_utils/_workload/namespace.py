@@ -53,8 +53,14 @@ def of_others(kind: str, found: t.Iterable[KubeObject]) -> list[str]:
     return [
         f"{kind} {name(one)}"
         for one in found
-        if not owned(one) and name(one) not in usual and not _is_of_account(one)
+        if not owned(one) and name(one) not in usual and not _is_of_account(one) and not _is_of_listed(one)
     ]
+
+
+def _is_of_listed(one: KubeObject) -> bool:
+    """Return whether a controller made it for an object that is listed itself, as a CronJob has its Jobs."""
+    owners = one["metadata"].get("ownerReferences") or []
+    return any(owner.get("controller") and owner.get("kind") in KINDS for owner in owners)
 
 
 def _is_of_account(one: KubeObject) -> bool:

@@ -10,31 +10,27 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._nodes import cordons
+from .._nodes import cordons, startup
 from .._nodes.node import is_cordoned
-from .._nodes.taints import UNSCHEDULABLE, taints
+from .._nodes.taints import FAILED, FAILED_TOLERATION, STARTUP, STARTUP_TOLERATION, UNSCHEDULABLE, taints
 
-# The autoscaler of every OpenShift release ignores taints with this beginning when it scales up.
-STARTUP: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
-STARTUP_TOLERATION: t.Final = {"key": STARTUP, "operator": "Exists", "effect": "NoSchedule"}
-TAINT: t.Final = "accelerators.openshift/validation-failed"
 FOR_VALIDATION: t.Final = "validation"
-TOLERATION: t.Final = {"key": TAINT, "operator": "Exists", "effect": "NoSchedule"}
 _CORDON: t.Final = {"key": UNSCHEDULABLE, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def tolerations(node: KubeObject) -> list[KubeObject]:
     """Return what a validation pod tolerates on the node: only marks of earlier validations."""
-    found = [dict(TOLERATION)] if _is_tainted(node) else []
+    found = [dict(FAILED_TOLERATION)] if _is_tainted(node) else []
+    found += [dict(STARTUP_TOLERATION)] if startup.is_closed(node) else []
     return [*found, dict(_CORDON)] if cordons.is_for(node, FOR_VALIDATION) else found
 
 
 def _is_tainted(node: KubeObject) -> bool:
-    return any(taint.get("key") == TAINT for taint in taints(node))
+    return any(taint.get("key") == FAILED for taint in taints(node))
 
 
 def _is_ours(taint: t.Mapping[str, t.Any]) -> bool:
-    return taint.get("key") in (TAINT, STARTUP)
+    return taint.get("key") in (FAILED, STARTUP)
 
 
 def close(node: KubeObject, how: str, program: str, run_id: str) -> KubeObject | None:
@@ -43,7 +39,7 @@ def close(node: KubeObject, how: str, program: str, run_id: str) -> KubeObject |
         return None if is_cordoned(node) else cordons.patch(FOR_VALIDATION, run_id)
     if how != "taint" or _is_tainted(node):
         return None
-    taint = {"key": TAINT, "value": program.partition(":")[0], "effect": "NoSchedule"}
+    taint = {"key": FAILED, "value": program.partition(":")[0], "effect": "NoSchedule"}
     return _with_taints(node, [*taints(node), taint])
 
 

@@ -36,7 +36,7 @@ def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
 
 def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
     place = params.namespace
-    gate_steps.remove(api, params)
+    gate_steps.remove(api, params, turns.begin(params))
     ours = [pod for pod in api.list(POD, place) if obstacles.is_ours(pod, params)]
     known_now = known_runs(api, ours)
     living = [pod for pod in ours if not known_now.is_over(pod)]

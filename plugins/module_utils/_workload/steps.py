@@ -275,18 +275,16 @@ def _remember(
 def _mark_nodes(api: Api, each: t.Sequence[Turn]) -> None:
     """Close the nodes that failed, if their pool wants it, and open those again that have passed since."""
     bad = {node: turn for turn in each for node in turn.wrong}
+    opened: set[str] = set()
     for turn in each:
         for node in turn.found:
             if name(node) in turn.wrong and bad[name(node)] is turn:
                 how, label = turn.params.on_failure, turn.params.program.label
-                body = quarantine.close(node, how, label, api.run.id)
-            elif name(node) not in bad and node in turn.passed:
-                body = quarantine.open_again(node)
-            else:
-                body = None
-            if body:
-                api.merge_patch(known("Node"), name(node), None, body)
-                bad.setdefault(name(node), turn)
+                if body := quarantine.close(node, how, label, api.run.id):
+                    api.merge_patch(known("Node"), name(node), None, body)
+            elif name(node) not in {*bad, *opened} and node in turn.passed and quarantine.open_again(node):
+                gate_steps.open_node(api, node)
+                opened.add(name(node))
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:

@@ -56,6 +56,7 @@ def objects(cluster: Object) -> list[Object]:
         *(one for pool in counts(cluster) for one in pools.machine_configs(cluster, pool)),
         *(pools.machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
+        command_line(cluster),
         *image_mirrors.objects(cluster),
         *access.secrets(cluster),
         *access.restricted_role(),
@@ -193,7 +194,18 @@ def termination_handler() -> Object:
 def driver_toolkit(cluster: Object) -> Object:
     """Return the ImageStream: one tag per OSTREE_VERSION that the release knows, and `latest`."""
     images = {tag: _image(cluster, "ocp-v4.0-art-dev", tag) for tag in cluster["driver_toolkit"]}
-    tags = images | ({"latest": next(iter(images.values()))} if images else {})
+    return image_stream(
+        "driver-toolkit", images | ({"latest": next(iter(images.values()))} if images else {})
+    )
+
+
+def command_line(cluster: Object) -> Object:
+    """Return the ImageStream with the image of `oc`."""
+    return image_stream("cli", {"latest": _image(cluster, "ocp-v4.0-art-dev", "cli")})
+
+
+def image_stream(name: str, tags: t.Mapping[str, str]) -> Object:
+    """Return an ImageStream of the release. tags: name to image."""
     spec = {
         "lookupPolicy": {"local": False},
         "tags": [
@@ -207,12 +219,9 @@ def driver_toolkit(cluster: Object) -> Object:
     return {
         "apiVersion": "image.openshift.io/v1",
         "kind": "ImageStream",
-        "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
+        "metadata": {"name": name, "namespace": "openshift"},
         "spec": spec,
-        "status": {
-            "dockerImageRepository": f"{REGISTRY}/openshift/driver-toolkit",
-            "tags": items,
-        },
+        "status": {"dockerImageRepository": f"{REGISTRY}/openshift/{name}", "tags": items},
     }
 
 

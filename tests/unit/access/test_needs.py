@@ -116,7 +116,7 @@ def test_spare_devices_need_deployments_and_policies_need_their_kinds() -> None:
 def test_the_report_of_drift_asks_for_the_writes_of_the_chain_but_for_those_of_the_validation() -> None:
     """A dry run needs the right to write."""
     found = set(of("drift", *DETAILS))
-    enable = {need for need in of("enable_gpus", *DETAILS) if need.namespace != "validation"}
+    enable = set(of("enable_gpus", *DETAILS, without=("gpu_validation",)))
     assert enable - found - LEASE == set()
     assert {need.namespace for need in found} & {"validation"} == set()
 

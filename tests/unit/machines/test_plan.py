@@ -5,9 +5,11 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import pool_builders
 from unit.machines.builders import TAINTS, WORKER, Data, lived, plan, worker
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine_set
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, machine_set
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import STARTUP_TAINT
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     PLATFORMS,
@@ -15,6 +17,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 )
 
 AWS = PLATFORMS["AWS"]
+_POOL: t.Final = {
+    "name": "t4",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 1,
+}
 
 
 def test_the_gpu_copy_of_a_worker_set() -> None:
@@ -220,3 +227,18 @@ def test_a_pool_names_the_set_to_copy_and_wins_over_the_option() -> None:
     (manifest,) = made.manifests.values()
     value = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert value["tags"] == [{"name": "copied", "value": "yes"}]
+
+
+def test_machines_of_a_gated_pool_come_closed_and_no_node_has_to_stay_so() -> None:
+    gated = pool_builders.plan(
+        [{**_POOL, "taints": TAINTS, "validate": {"gate": True}}], cloud="aws", prefix="demo-x7k2p"
+    )["pools"][0]
+    planned = plan(pool=gated, instance_type=None, zones=None)
+    ((name, manifest),) = planned.manifests.items()
+    assert manifest["spec"]["template"]["spec"]["taints"] == [*TAINTS, STARTUP_TAINT]
+    assert planned.taints(name) == TAINTS
+    (plain,) = plan(taints=TAINTS).manifests.values()
+    (found,) = drift.of_set(plain, manifest)
+    assert found["field"] == f"taints.{STARTUP_TAINT['key']}:NoSchedule", (
+        "a run says what the pool's gate changes"
+    )

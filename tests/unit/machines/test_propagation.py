@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import NOTE, Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import STARTUP_TAINT
 
 Data = dict[str, t.Any]
 OLD = Given(
@@ -84,3 +85,15 @@ def test_without_a_readable_note_nothing_is_taken_away(note: str) -> None:
     assert body["metadata"]["annotations"] == {NOTE: NEW.note}
     assert body["spec"]["metadata"]["labels"] == {"team": "ai"}
     assert {"key": "x", "effect": "NoExecute"} in body["spec"]["taints"]
+
+
+def test_the_startup_taint_never_comes_again_and_goes_when_the_pool_has_no_gate() -> None:
+    gated, opened = Given(NEW.labels, [*NEW.taints, STARTUP_TAINT]), Given(NEW.labels, NEW.taints)
+    assert propagation.machine_patch(machine(opened, note=gated), gated) == {}
+    assert propagation.node_patch(node(opened), gated, Given()) == {}
+    assert propagation.machine_patch(machine(gated), gated) == {}, "who has it keeps it"
+    assert propagation.given_up(machine(gated), gated) == Given()
+    after = patched(machine(gated), propagation.machine_patch(machine(gated), opened))
+    assert STARTUP_TAINT not in after["spec"]["taints"]
+    gone = propagation.given_up(after, opened)
+    assert propagation.node_patch(node(gated), opened, gone)["spec"]["taints"] == [*NEW.taints, FOREIGN]

@@ -269,3 +269,19 @@ def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
             "2026-11-22T02:10:00.123456Z; before that FailedCreate: no room"
         ),
     ]
+
+
+def test_a_new_node_of_a_gated_pool_that_does_not_pass_is_unhealthy() -> None:
+    check = health.build("i", "t4", "ns", {"max_unhealthy": 1}, False, is_gated=True)
+    plain = health.build("i", "t4", "ns", {"max_unhealthy": 1}, False)
+    kinds = [(one["type"], one["status"], one["timeout"]) for one in check["spec"]["unhealthyConditions"]]
+    assert kinds[-1] == ("accelerators.openshift/GPUValidated", "False", "10m")
+    assert check["spec"]["unhealthyConditions"][:-1] == plain["spec"]["unhealthyConditions"]
+    assert health.summarize(check) == health.summarize(plain)
+
+
+def test_node_health_checks_that_will_be_disabled_are_named() -> None:
+    assert health.disabled([]) == ""
+    text = health.disabled([{"metadata": {"name": "nhc-worker"}}, {"metadata": {"name": "nhc-gpu"}}])
+    assert "nhc-worker, nhc-gpu" in text
+    assert "health: false" in text

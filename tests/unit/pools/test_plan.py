@@ -11,6 +11,10 @@ from unit import pool_builders
 from unit.pools.builders import DRIVER, TAINT, Data, candidate, existing, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
+    FAILED_TOLERATION,
+    STARTUP_TOLERATION,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
     draft as pool_draft,
@@ -249,3 +253,15 @@ def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
     [remark] = pool_plan.assemble(pools).warnings
     assert "the quotas allow only 1" in remark
     assert pool_plan.assemble(pools, given={"training"}).warnings == ()
+
+
+def test_operands_and_validations_come_onto_nodes_that_are_closed_to_others() -> None:
+    gated = pool(validate={"gate": True, "on_failure": "taint"})
+    plan = pool_builders.plan([gated, pool(name="b")], cloud="aws")
+    ours = [STARTUP_TOLERATION, FAILED_TOLERATION]
+    assert plan["tolerations"][-2:] == ours
+    (first, second) = plan["validations"]
+    assert (first["gate"], first["tolerations"][-2:]) == (True, ours)
+    assert "gate" not in second
+    assert STARTUP_TOLERATION not in second["tolerations"]
+    assert plan["pools"][0]["taints"] == [], "no pod of a user is told to tolerate it"

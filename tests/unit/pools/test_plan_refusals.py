@@ -379,3 +379,12 @@ def test_a_number_of_gpus_that_the_type_does_not_have(gpus: int) -> None:
     right = [{**candidate("g4dn.xlarge")[0], "gpus": 1}]
     planned = pool_builders.plan([pool(candidates=right)], cloud="aws")["pools"][0]
     assert planned["expected"] == {"nvidia.com/gpu": 1}
+
+
+def test_a_gate_needs_machines_of_ours_and_devices_that_nodes_offer() -> None:
+    assert problems([{**existing(rack="r1"), "validate": {"gate": True}}]) == [
+        ("POOL-CONFLICT", "gpu_pools[0].validate.gate")
+    ]
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([pool(validate={"gate": True})], cloud="aws", backend="dra")
+    assert [one["path"] for one in caught.value.facts["problems"]] == ["gpu_pools[0].validate.gate"]

@@ -138,6 +138,7 @@ STEPS = {
     "_upgrade/wave_steps",
     "_workload/proofs/claim_proof_steps",
     "_workload/proofs/proof_steps",
+    "_workload/gate_steps",
     "_workload/removal_steps",
     "_workload/run_steps",
     "_workload/proofs/preemption_steps",

@@ -10,6 +10,8 @@ from functools import partial
 from unit.stack.builders import OTHER, POOL, Snapshot, node, second_node, some_params
 from unit.stack.clusterpolicy.troubles import Clock, no_daemonset
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import startup
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import STARTUP_TAINT
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table as stack_table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
@@ -82,7 +84,20 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
         "code": "",
         "message": "",
         "remedy": "",
+        "closed": [],
     }
+
+
+def test_a_new_node_that_does_not_pass_is_named_beside_the_verdict_of_its_pool(seen: Snapshot) -> None:
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
+    node = seen["nodes"][0]
+    node.setdefault("spec", {})["taints"] = [dict(STARTUP_TAINT)]
+    node["status"].setdefault("conditions", []).append(
+        {"type": startup.CONDITION, "status": "False", "message": "the CUDA program failed"}
+    )
+    (pool,) = stack_table.pools_of(seen, [POOL], parts)
+    assert [one["code"] for one in pool["closed"]] == ["NODE-GATED"]
+    assert "the CUDA program failed" in pool["closed"][0]["message"]
 
 
 def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:

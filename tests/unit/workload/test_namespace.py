@@ -36,3 +36,10 @@ def test_the_warning_names_some_objects_and_counts_all() -> None:
     assert "Pod p4 and 2 more" in text
     assert "oc delete namespace v" in text
     assert "holds 1 object that" in namespace.stays("v", ["Pod p"])
+
+
+def test_what_a_controller_made_for_a_listed_object_counts_with_that() -> None:
+    owner = {"kind": "CronJob", "name": "gpu-gate", "controller": True}
+    assert namespace.of_others("Job", [named("gpu-gate-1", ownerReferences=[owner])]) == []
+    foreign = {"kind": "Workflow", "name": "w", "controller": True}
+    assert namespace.of_others("Job", [named("step", ownerReferences=[foreign])]) == ["Job step"]

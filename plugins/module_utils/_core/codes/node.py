@@ -47,6 +47,12 @@ CODES: t.Final = (
         "stays cordoned until then.",
     ),
     Code(
+        "NODE-GATED",
+        "Node {node} is new and closed to pods: the gate says since {since} that {why}.",
+        "Run `ansible-playbook playbooks/replace_node.yml -e gpu_node={node}`, which drains it and deletes "
+        "its machine, or set `health: true` for the pool in gpu_pools: then Kubernetes replaces such a node.",
+    ),
+    Code(
         "NODE-NEW-WORK",
         "{pods} with GPUs came to the nodes after this task had looked for such pods, and on_busy: fail does "
         "not allow their eviction: {listed}",

@@ -52,10 +52,16 @@ CODES: t.Final = (
         "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines of the GPU.",
     ),
     Code(
+        "WORK-GATE-DOWN",
+        "The gate for new nodes has not worked for 15 minutes, so new nodes stay closed to pods.",
+        "Run `oc logs -n gpu-validation -l accelerators.openshift/gate` to see why. `ansible-playbook "
+        "playbooks/validate.yml -e @FILE` validates the new nodes and opens them.",
+    ),
+    Code(
         "WORK-GATE-IMAGE",
         "ImageStream openshift/cli has no image of `oc` for the gate of new nodes.",
-        "Run `oc get imagestream cli -n openshift -o yaml`, or set `gpu_gate_image` (module option "
-        "`gate_image`) to an image with `oc` and bash.",
+        "Run `oc get imagestream cli -n openshift -o yaml`, or set `gpu_validation_gate_image` (module "
+        "option `gate_image`) to an image with `oc` and bash.",
     ),
     Code(
         "WORK-GONE",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ..._core.errors import AcceleratorError
+from ..._core.errors import AcceleratorError, ForbiddenError
 from ..._core.objects import KubeObject
 from ..._core.ownership import owned, pool_label, pool_of, selector
 from ..._kube.client import Api
@@ -24,12 +24,18 @@ _DELETED: t.Final = "MachineDeleted"
 
 
 def present(
-    api: Api, cluster: Infrastructure, pool: str, namespace: str, options: t.Mapping[str, t.Any]
+    api: Api,
+    cluster: Infrastructure,
+    pool: str,
+    namespace: str,
+    options: t.Mapping[str, t.Any],
+    is_gated: bool = False,
 ) -> KubeObject:
     """Create or update the pool's MachineHealthCheck. Return it, and other checks of its machines."""
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
-    manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")
+    is_metal = cluster.platform == "BareMetal"
+    manifest = health.build(cluster.name, pool, namespace, options, is_metal, is_gated)
     existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
     if existing is not None and not owned(existing):
         api.warn(
@@ -37,6 +43,9 @@ def present(
             "not changed."
         )
         return {"health_check": health.summarize(existing), "other_checks": [existing["metadata"]["name"]]}
+    with contextlib.suppress(ForbiddenError):  # a user who may not read them gets no warning
+        if warning := health.disabled(api.list_if_served(known("NodeHealthCheck"))):
+            api.warn(warning)
     check = api.apply(manifest, live=existing)
     if body := health.pause(check, bool(options.get("paused"))):
         check = (

@@ -98,7 +98,7 @@ def _care(
     if pool.health is False:
         health.absent(api, pool.name, params["namespace"])
     elif pool.health is not None:
-        found |= health.present(api, cluster, pool.name, params["namespace"], pool.health)
+        found |= health.present(api, cluster, pool.name, params["namespace"], pool.health, pool.is_gated)
     if pool.autoscale:
         api.deadline.grow(api.deadline.elapsed() + params["wait_timeout"])
         found |= autoscaling.present(api, pool, others, manifests, params["namespace"])

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins.container_runtime.gate import Gate
 from openshift_sandbox.stand_ins.container_runtime.pulls import ImagePulls
 from openshift_sandbox.stand_ins.container_runtime.reboots import Reboots
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (ImagePulls, Reboots)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (ImagePulls, Reboots, Gate)

@@ -32,6 +32,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "ImageStream": ("image.openshift.io/v1", "imagestreams"),
     "Infrastructure": ("config.openshift.io/v1", "infrastructures"),
     "Issuer": ("cert-manager.io/v1", "issuers"),
+    "CronJob": ("batch/v1", "cronjobs"),
     "Job": ("batch/v1", "jobs"),
     "KubeletConfig": ("machineconfiguration.openshift.io/v1", "kubeletconfigs"),
     "Kueue": ("kueue.openshift.io/v1", "kueues"),

@@ -69,7 +69,7 @@ class Pages:
         state = state_metrics.State(
             nodes,
             pods,
-            *(self._list(kind) for kind in ("ReplicaSet", "Job", "ResourceQuota", "Lease")),
+            *(self._list(kind) for kind in ("ReplicaSet", "Job", "ResourceQuota", "Lease", "CronJob")),
         )
         collected, troubles = self._collected(), self._sandbox.scenario
         pages = {f"/{configuration.STATE}": state_metrics.metrics(state)}

@@ -29,6 +29,7 @@ class State(t.NamedTuple):
     jobs: Objects = ()
     quotas: Objects = ()
     leases: Objects = ()
+    cron_jobs: Objects = ()
 
 
 def metrics(state: State) -> str:
@@ -42,6 +43,7 @@ def metrics(state: State) -> str:
         samples += [_owner(metric, label, one) for one in objects]
     samples += [sample for one in state.quotas for sample in _quota(one)]
     samples += [sample for one in state.leases for sample in _lease(one)]
+    samples += [sample for one in state.cron_jobs for sample in _cron_job(one)]
     return page(samples)
 
 
@@ -57,6 +59,9 @@ def _node(node: Object) -> t.Iterator[Sample]:
     yield Sample("kube_node_labels", {"node": name, **given}, 1)
     cordoned = bool(node.get("spec", {}).get("unschedulable"))
     yield Sample("kube_node_spec_unschedulable", {"node": name}, float(cordoned))
+    for taint in node.get("spec", {}).get("taints") or []:
+        where = {key: taint.get(key, "") for key in ("key", "value", "effect")}
+        yield Sample("kube_node_spec_taint", {"node": name, **where}, 1)
     for part in ("capacity", "allocatable"):
         for resource, text in (node.get("status", {}).get(part) or {}).items():
             where = {"node": name, "resource": re.sub(r"\W", "_", resource), "unit": "integer"}
@@ -94,3 +99,11 @@ def _lease(lease: Object) -> t.Iterator[Sample]:
     if renewed := spec.get("renewTime"):
         moment = datetime.datetime.fromisoformat(renewed.replace("Z", "+00:00"))
         yield Sample("kube_lease_renew_time", where, moment.timestamp())
+
+
+def _cron_job(one: Object) -> t.Iterator[Sample]:
+    where = {"namespace": one["metadata"]["namespace"], "cronjob": one["metadata"]["name"]}
+    yield Sample("kube_cronjob_info", where, 1)
+    if ended := (one.get("status") or {}).get("lastSuccessfulTime"):
+        moment = datetime.datetime.fromisoformat(ended.replace("Z", "+00:00"))
+        yield Sample("kube_cronjob_status_last_successful_time", where, moment.timestamp())

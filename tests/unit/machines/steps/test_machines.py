@@ -10,7 +10,7 @@ import typing as t
 import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer
-from unit.machines.builders import Data, lived, plan
+from unit.machines.builders import Data, cluster, lived, plan
 from unit.nodes.builders import pod
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import machines
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import health, machines
 
 SPACE: t.Final = "openshift-machine-api"
 KINDS: t.Final = ("MachineSet", "Machine", "Node", "Pod", "MachineHealthCheck", "MachineAutoscaler")
@@ -66,3 +66,18 @@ def test_a_removal_does_not_wait_for_nodes_that_nobody_deletes(check_mode: bool)
     (warning,) = api.warnings
     assert "The nodes by-hand of pool t4 stay" in warning
     assert server.writes() == []
+
+
+def test_node_health_checks_that_a_health_check_disables_are_named_before_the_write() -> None:
+    server = FakeServer(*KINDS, "NodeHealthCheck")
+    metadata = {"name": "nhc-worker"}
+    server.put(
+        {"apiVersion": "remediation.medik8s.io/v1alpha1", "kind": "NodeHealthCheck", "metadata": metadata}
+    )
+    api = api_on(server, check_mode=True)
+    health.present(api, cluster(), "t4", SPACE, {"max_unhealthy": 1})
+    (warning,) = api.warnings
+    assert "nhc-worker" in warning
+    quiet = api_on(FakeServer(*KINDS))
+    health.present(quiet, cluster(), "t4", SPACE, {"max_unhealthy": 1})
+    assert quiet.warnings == []
