@@ -172,12 +172,18 @@ gpu_validation
   validation   get,list,watch,create,delete         Pod
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
+  validation   get,list,watch,create,delete         Job
+  validation   create?                              Service
+  -            get?,patch?                          Node
+idle
+  -            get,create,patch                     PriorityClass
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate
   validation   get?,list?,watch?,create?,delete?    ResourceClaim
 gpu_validation absent
   -            get,list,watch,delete                Namespace
+  -            get?,list?,watch?,delete?            PriorityClass
   -            list                                 Node
   validation   get,list,watch,delete                Pod
   validation   get,list,watch,patch,delete          ConfigMap
