@@ -35,6 +35,7 @@ options:
       - resize_pool
       - replace_node
       - repair_node
+      - validate_idle
       - repartition
       - remove_pool
       - tune_nodes

@@ -121,6 +121,20 @@ options:
         C(nvcr.io/nvidia/pytorch:25.07-py3) for GPUs before Turing. A disconnected cluster needs a mirror of
         it.
     type: str
+  priority_class:
+    description:
+      - PriorityClass of the pods. The default is none. With O(idle) it is C(gpu-idle), which the module
+        makes, with value -1000 and preemption policy Never.
+    type: str
+  idle:
+    description:
+      - Whether to validate only nodes on which no pod holds a device, placeholders of spare devices included.
+        The pods have a low priority, so the scheduler ends them at once for any work.
+      - A node that work takes before or during its test was not run (busy), and is no failure. A program that
+        runs on several nodes together is refused.
+      - The module looks again before each batch of O(max_nodes) nodes.
+    type: bool
+    default: false
   hold:
     description:
       - For how many seconds a pod keeps its device after the program ends, so that all pods of a node run at
@@ -261,7 +275,9 @@ options:
             description: Image of the pods, which only sleep. The default is C(registry.k8s.io/pause:3.10).
             type: str
   max_nodes:
-    description: The number of nodes that are validated at the same time.
+    description:
+      - The number of nodes that are validated at the same time. With O(idle), V(0) stands for a tenth of the
+        pool, and at least one node.
     type: int
     default: 200
   grace:

@@ -17,7 +17,7 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair", "repartition"),
+    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair", "repartition", "idle"),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -35,6 +35,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "remove_gpus": ("lease", "plan", "removal", *(f"{part} absent" for part in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool"),
+    "validate_idle": ("lease", "plan", "gpu_validation", "idle"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": (
         *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),

@@ -27,6 +27,7 @@ class AccessReviewParams(LockParams, WaitParams):
         "resize_pool",
         "replace_node",
         "repair_node",
+        "validate_idle",
         "repartition",
         "remove_pool",
         "tune_nodes",

@@ -173,6 +173,7 @@ gpu_validation
   validation   get,list,watch,create,delete         Pod
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
+<<<<<<< HEAD
 gpu_validation gate
   -            get,list,patch                       Node
   -            get,patch                            Node/status
@@ -185,12 +186,20 @@ gpu_validation gate absent
   -            get,list,watch,delete                ClusterRole ClusterRoleBinding
   machines     get,list,watch,delete                Role RoleBinding
   validation   get,list,watch,delete                ServiceAccount Role RoleBinding CronJob
+=======
+  validation   get,list,watch,create,delete         Job
+  validation   create?                              Service
+  -            get?,patch?                          Node
+idle
+  -            get,create,patch                     PriorityClass
+>>>>>>> ops
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate
   validation   get?,list?,watch?,create?,delete?    ResourceClaim
 gpu_validation absent
   -            get,list,watch,delete                Namespace
+  -            get?,list?,watch?,delete?            PriorityClass
   -            list                                 Node
   validation   get,list,watch,delete                Pod
   validation   get,list,watch,patch,delete          ConfigMap

@@ -24,6 +24,8 @@ def _class(name: str, value: int, policy: str, description: str) -> Description:
 
 # The priority class of placeholder pods. The cluster autoscaler ignores pods below -10.
 SPARE: t.Final = _class(PRIORITY_CLASS, -10, "Never", "Placeholder pods, which give way to other pods")
+# The priority class of a validation of idle nodes; no machine comes for its pods.
+IDLE: t.Final = _class("gpu-idle", -1000, "Never", "Validation of idle GPUs, which gives way to other pods")
 _CLASSES: t.Final = (
     _class("gpu-training", 100000, "PreemptLowerPriority", "GPU training: takes GPUs from other work"),
     _class("gpu-batch", 1000, "Never", "GPU batch work: waits for free GPUs"),

@@ -8,6 +8,7 @@ import typing as t
 
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned, pool_of
+from .._policy.schema import IDLE
 from .model import JsonObject
 
 _POOL: t.Final = "ansible-playbook accelerators.openshift.remove_pool -e gpu_pool={name}"
@@ -24,7 +25,7 @@ def of_policy(
     outputs: those of the plan. quotas, priorities: live objects with the label of this collection.
     """
     limits = {(quota["namespace"], quota["name"]) for quota in outputs["quotas"]}
-    classes = {priority["name"] for priority in outputs["priorities"]}
+    classes = {priority["name"] for priority in outputs["priorities"]} | {IDLE["name"]}
     found = []
     for one in filter(owned, quotas):
         place = str(one["metadata"]["namespace"])

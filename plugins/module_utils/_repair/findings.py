@@ -8,6 +8,7 @@ import re
 import typing as t
 
 from .._catalogue.well_known import VENDORS
+from .._core import conditions as node_conditions
 from .._core.objects import KubeObject
 from .._nodes import devices, drain, formatting as node_formatting, node as node_facts
 from .._stack import signatures, upgrade
@@ -78,6 +79,20 @@ def conditions(node: KubeObject) -> list[KubeObject]:
         condition
         for condition in (node.get("status") or {}).get("conditions") or []
         if condition.get("status") == "True" and _ABOUT_GPUS.search(str(condition.get("type")))
+    ]
+
+
+def unnoticed(node: KubeObject, events: t.Iterable[KubeObject]) -> list[str]:
+    """Return a line for each Xid that needs a repair and takes no GPU out of service.
+
+    events: about the node; those from before it became Ready, so from before a reboot, are over.
+    """
+    since = node_conditions.since(node, "Ready")
+    return [
+        f"Xid {report.number} on {report.device or 'a GPU'}: {signatures.xid(report.number).meaning} "
+        f"({report.seen})"
+        for report in of_events(event for event in events if _time(event) > since)
+        if report.number in signatures.UNNOTICED
     ]
 
 

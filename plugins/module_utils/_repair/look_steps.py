@@ -45,6 +45,8 @@ def see(api: Api, node: KubeObject, machine: KubeObject | None, params: GpuNodeR
     if not expected and "true" not in (labels.get(_GPU_LABEL), labels.get(_PCI_LABEL)):
         raise AcceleratorError("REPAIR-NO-GPUS", node=seen.name)
     faults = findings.faults(offered, expected) or ([] if expected else ["no device is allocatable"])
+    with contextlib.suppress(AcceleratorError):
+        faults += findings.unnoticed(node, _events(api, seen.name))
     seen = dataclasses.replace(seen, faults=faults, expected=expected)
     return _explained(api, seen) if faults or seen.is_under_repair else seen
 
@@ -87,14 +89,17 @@ def _explained(api: Api, seen: Seen) -> Seen:
         seen = dataclasses.replace(seen, reports=reports)
     found = [*seen.reports, *findings.of_conditions(seen.node)]
     with _noting(unknown, "xids.events"):
-        fields = f"involvedObject.kind=Node,involvedObject.name={seen.name}"
-        found += findings.of_events(api.list(known("Event"), fields=fields))
+        found += findings.of_events(_events(api, seen.name))
     if seen.record and not found:
         found = [Report(number, device, "an earlier run") for number, device in seen.record.xids]
     unique: dict[tuple[int, str], Report] = {}
     for one in found:
         unique.setdefault((one.number, one.device), one)
     return dataclasses.replace(seen, reports=list(unique.values()), unknown=unknown)
+
+
+def _events(api: Api, node: str) -> list[KubeObject]:
+    return api.list(known("Event"), fields=f"involvedObject.kind=Node,involvedObject.name={node}")
 
 
 def _of_log(api: Api, plugin: KubeObject) -> list[Report]:

@@ -146,7 +146,7 @@ def add_log(error: AcceleratorError, source: Source, log: str) -> None:
         said, remedy = advice(found, source.node)
         error.code, error.remedy = "GPU-HW-XID", remedy
         add(error, f"The device plugin took it out of service: {said}.")
-        lines = [line.strip() for line in log.splitlines() if "XidCriticalError" in line]
+        lines = [line.strip() for line in log.splitlines() if reported_xids(line)]
         error.evidence += [f"{source.pod}/{source.container}: {line}" for line in lines[-5:]]
     elif source.decides:
         add_log_end(error, source.pod, source.container, log, node=source.node, namespace=source.namespace)

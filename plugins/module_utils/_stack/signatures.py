@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Texts of known failures in logs, conditions and events, and Xids, with a remedy for each.
 
-An Xid is the driver's number of a GPU error. The device plugin withdraws a GPU after every Xid except those
-of applications (13, 31, 43, 45, 68 and 109), so these are not here. The advice is from NVIDIA's catalogue for
-Ampere and newer.
+An Xid is the driver's number of a GPU error. The device plugin withdraws a GPU after every Xid except 13, 31,
+43, 45, 68 and 109. After 109 the GPU needs a reset all the same, so only metrics, events and the driver's own
+text tell of it; the others of these are errors of applications, and not here. The advice is from NVIDIA's
+catalogue for Ampere and newer.
 """
 
 from __future__ import annotations
@@ -376,6 +377,8 @@ def _trap(lines: t.Sequence[str]) -> int:
 
 RESET, REBOOT, REPLACE, WATCH = "reset", "reboot", "replace", "watch"
 _REPORT: t.Final = re.compile(r"XidCriticalError: Xid=(\d+)(?: on Device=([^\s;,]+))?")
+# The same of the driver in the kernel's log.
+_KERNEL: t.Final = re.compile(r"NVRM: Xid \((PCI:[0-9A-Fa-f:.]+)\): (\d+)\b")
 
 
 class Xid(t.NamedTuple):
@@ -397,15 +400,29 @@ XIDS: t.Final[dict[int, Xid]] = {
     92: Xid("many single-bit ECC errors", WATCH),
     94: Xid("memory error, contained in one application", WATCH),
     95: Xid("memory error, not contained: every application on the GPU is affected", RESET),
+    109: Xid("a context switch timed out; the GPU needs a reset and stays allocatable", RESET),
     110: Xid("security fault", REBOOT),
     119: Xid("the GPU's system processor (GSP) does not answer", RESET),
     120: Xid("error in the GPU's system processor (GSP)", RESET),
     136: Xid("link training failed", RESET),
     140: Xid("ECC error that could not be recovered from", RESET),
+    142: Xid("an error that NVIDIA's support has to look at", REPLACE),
     143: Xid("the GPU could not be initialized", RESET),
+    144: Xid("NVLink error (SAW); the driver's log has the details", RESET),
+    145: Xid("NVLink error (RLW); the driver's log has the details", RESET),
+    146: Xid("NVLink error (TLW); the driver's log has the details", RESET),
+    147: Xid("NVLink error (TREX); the driver's log has the details", RESET),
+    148: Xid("NVLink error (NVLPW_CTRL); the driver's log has the details", RESET),
+    149: Xid("NVLink error (NETIR); the driver's log has the details", RESET),
+    150: Xid("NVLink error (MSE); the driver's log has the details", RESET),
+    151: Xid("key rotation failed", REBOOT),
     154: Xid("the recovery action changed; the driver's log names it", REBOOT),
+    155: Xid("NVLink error that the driver defines", RESET),
+    156: Xid("a resource of the GPU was retired", RESET),
     158: Xid("fatal timeout", RESET),
 }
+# After these the device plugin leaves the GPU allocatable.
+UNNOTICED: t.Final = frozenset({13, 31, 43, 45, 68, 109} & XIDS.keys())
 _REPAIR: t.Final = "`ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`"
 _AGAIN: t.Final = "if the Xid comes back, have the GPU or the machine replaced"
 REMEDIES: t.Final = {
@@ -425,8 +442,14 @@ _GRAVITY: t.Final = (REPLACE, REBOOT, RESET, WATCH)
 
 
 def reported_xids(log: str) -> list[tuple[int, str]]:
-    """Return each (Xid, device) in the device plugin's log once; an empty device means every device."""
-    return list(dict.fromkeys((int(number), device or "") for number, device in _REPORT.findall(log)))
+    """Return each (Xid, device) in a log once; an empty device means every device.
+
+    The device plugin names those after which it withdraws a GPU; the driver names all, also those of
+    applications, which are left out.
+    """
+    found = [(int(number), device or "") for number, device in _REPORT.findall(log)]
+    kernel = [(int(number), device) for device, number in _KERNEL.findall(log) if int(number) in XIDS]
+    return list(dict.fromkeys([*found, *kernel]))
 
 
 def xid(number: int) -> Xid:

@@ -13,6 +13,7 @@ from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
 from .._stack.pods import trouble
 from .._stack.signatures import PULLS, recognise, spoken, telling
+from . import idle
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
 from .programs.program import Settings
@@ -47,18 +48,30 @@ class Judge:
         self._grace = Grace(clock, grace, PASSING)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        return judge(snapshot["pods"], self._made, self._grace)
+        return self.of(snapshot["pods"], self._made)
+
+    def of(self, pods: t.Sequence[KubeObject], made: t.Sequence[str]) -> Readiness:
+        """Return the verdict on these pods of the validation alone."""
+        return judge(pods, made, self._grace)
 
 
 class Judges:
     """Judge the pods of several jobs in one wait: a job that fails keeps no other from its end.
 
     made: names of the pods of each job. ended: the pods of each job as the wait saw them last. errors: why
-    a job of several has failed.
+    a job of several has failed. gives_way: a pod that others push out, or that finds no place, ends as well;
+    away: the names of these pods of each job.
     """
 
-    def __init__(self, made: t.Sequence[t.Sequence[str]], grace: float, clock: t.Callable[[], float]) -> None:
-        self._made = made
+    def __init__(
+        self,
+        made: t.Sequence[t.Sequence[str]],
+        grace: float,
+        clock: t.Callable[[], float],
+        gives_way: bool = False,
+    ) -> None:
+        self._made, self._gives_way = made, gives_way
+        self.away: list[set[str]] = [set() for _names in made]
         self._judges = [Judge(names, grace, clock) for names in made]
         self._verdicts: list[Readiness] = [pending()] * len(made)
         self.ended: list[list[KubeObject]] = [[] for _names in made]
@@ -68,13 +81,27 @@ class Judges:
         for index, names in enumerate(self._made):
             if self.errors[index] is None:
                 self.ended[index] = [pod for pod in snapshot["pods"] if pod["metadata"]["name"] in names]
-                self._verdicts[index] = self._judges[index]({"pods": self.ended[index]})
+                self._verdicts[index] = self._verdict(index)
         if len(self._made) == 1:
             return self._verdicts[0]
         for index, verdict in enumerate(self._verdicts):
             if verdict.is_failed and self.errors[index] is None:
                 self.errors[index] = _error_of(f"validation: {verdict.message}", verdict)
         return self._together()
+
+    def _verdict(self, index: int) -> Readiness:
+        """Return the verdict on a job. Where pods give way, those that are away are not waited for."""
+        pods, made, away = self.ended[index], self._made[index], self.away[index]
+        if not self._gives_way:
+            return self._judges[index]({"pods": pods})
+        away |= idle.gone(made, pods)
+        while left := [name for name in made if name not in away]:
+            staying = [pod for pod in pods if pod["metadata"]["name"] in left]
+            verdict = self._judges[index].of(staying, left)
+            if not verdict.is_failed or verdict.code != "WORK-UNSCHEDULABLE":
+                return verdict
+            away.add(verdict.reason.partition(":")[2])
+        return ready("Ended", "No pod is left.")
 
     def _together(self) -> Readiness:
         """Return ready once each job has ended or failed, else how many pods have ended."""

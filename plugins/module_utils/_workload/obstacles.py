@@ -13,7 +13,7 @@ from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import claims as gpu_claims, devices, dra
 from .._nodes.placeholders import is_placeholder
-from . import expectations, runs
+from . import expectations, idle, runs
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
 
@@ -25,6 +25,13 @@ def check(params: GpuWorkloadParams) -> None:
     """Raise InputError for options that cannot work, or not together."""
     expectations.check(params.expectations or {})
     references.check(params.image, "image", "gpu_validation_image (module option image)")
+    idle.check(params)
+    if params.max_nodes < (0 if params.idle else 1):
+        raise InputError(
+            "INPUT-VALUE",
+            f"max_nodes is {params.max_nodes}: no node would be validated.",
+            "Set gpu_validation_max_nodes, or gpu_idle_max_nodes (module option max_nodes), to 1 or more.",
+        )
     others = [name for name in params.resources or {} if name != GPU]
     if params.claims and others:
         message = (
@@ -130,12 +137,13 @@ def held_by_others(
 ) -> dict[str, dict[str, int]]:
     """Return what other pods on the node request: resource -> pod -> number. Placeholders give way.
 
+    They do not give way to the validation of an idle node.
     living: validation pods of other runs that have not ended. Some of them may have no node yet.
     """
     live = {
         _title(one): one
         for one in present
-        if not has_ended(one) and not is_ours(one, params) and not is_placeholder(one)
+        if not has_ended(one) and not is_ours(one, params) and (params.idle or not is_placeholder(one))
     }
     live |= {
         f"{_title(one)} of {runs.shown(one)}": one
@@ -169,7 +177,7 @@ def _holders(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
         offered = devices.offered(node, resource)
         free = offered - sum(held.values())
-        if free < number and held:
+        if held and (params.idle or free < number):
             who = ", ".join(f"{name} ({count})" for name, count in held.items())
             found.append(f"{free} of {offered} {resource} free, {number} needed; held by {who}")
     return found

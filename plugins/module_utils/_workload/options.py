@@ -79,6 +79,8 @@ class GpuWorkloadParams:
     tolerance: float
     on_failure: t.Literal["report", "taint", "cordon"]
     image: str | None
+    priority_class: str | None
+    idle: bool
     hold: int
     force: bool
     strict: bool
@@ -145,6 +147,8 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerance": {"type": "float", "default": 0.1},
     "on_failure": {"type": "str", "choices": ["report", "taint", "cordon"], "default": "report"},
     "image": {"type": "str"},
+    "priority_class": {"type": "str"},
+    "idle": {"type": "bool", "default": False},
     "hold": {"type": "int", "default": 3},
     "force": {"type": "bool", "default": False},
     "strict": {"type": "bool", "default": False},

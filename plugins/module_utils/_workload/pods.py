@@ -242,6 +242,8 @@ def pod(
             "containers": [_container(params, program, devices, copies, on)],
         },
     }
+    if params.priority_class:
+        made["spec"]["priorityClassName"] = params.priority_class
     if program.shared_memory:
         memory = {"medium": "Memory", "sizeLimit": f"{program.shared_memory}Gi"}
         made["spec"]["volumes"] = [{"name": "shared-memory", "emptyDir": memory}]

@@ -13,7 +13,7 @@ from .._kube.client import Api
 from .._kube.kinds import KINDS, Kind, known
 from .._nodes.labels import labels
 from .._nodes.taints import matches
-from . import baselines, fingerprints, gate_steps, judge, namespace, obstacles, runs, turns
+from . import baselines, fingerprints, gate_steps, idle_steps, judge, namespace, obstacles, runs, turns
 from .fingerprints import Memory
 from .options import GpuWorkloadParams
 from .run_steps import MAP, POD, known_runs, read_fingerprints
@@ -50,6 +50,7 @@ def _remove(api: Api, params: GpuWorkloadParams, found: KubeObject) -> None:
         api.warn(namespace.stays_for(place, [name(node) for node in others]))
     else:
         api.delete(known("Namespace"), place)
+        idle_steps.remove_class(api)
         return
     for pod in ours:
         if pod not in living:

@@ -14,7 +14,7 @@ from .._core.objects import KubeObject, name, number_of
 from .._frame import lease, process
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from . import baselines, fingerprints, judge, obstacles, pods as workload_pods, runs
+from . import baselines, fingerprints, idle, judge, obstacles, pods as workload_pods, runs
 from .options import GpuWorkloadParams
 from .turns import Job
 
@@ -109,20 +109,34 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
         create(api, mark.name, pods, made)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
         names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
-        judges = judge.Judges(names, params.grace, api.clock)
+        judges = judge.Judges(names, params.grace, api.clock, params.idle)
         try:
             api.wait(queries, judges, "validation")
         except WaitTimeoutError as exc:
             if len(jobs) == 1:
                 raise
             judges.give_up(exc)
-        for job, ended, error in zip(jobs, judges.ended, judges.errors, strict=True):
-            job.turn.error = error
-            if error is None:
-                logs = [api.log(namespace, name(pod)) if judge.has_log(pod) else "" for pod in ended]
-                found = judge.by_node(job.nodes, ended, logs, job.turn.params.program)
-                # A node without a pod now may have had one with other partners.
-                job.turn.ran |= {key: pods for key, pods in found.items() if pods or key not in job.turn.ran}
+        for index, job in enumerate(jobs):
+            job.turn.error = judges.errors[index]
+            if job.turn.error is None:
+                _read(api, job, each[index], judges.ended[index], judges.away[index])
+
+
+def _read(
+    api: Api, job: Job, made: t.Sequence[KubeObject], ended: t.Sequence[KubeObject], away: t.Collection[str]
+) -> None:
+    """Give the turn the results of the nodes whose pods have all ended by themselves; the others are busy."""
+    taken = {pod["spec"]["nodeSelector"][workload_pods.HOSTNAME] for pod in made if name(pod) in away}
+    gave_way = {name(node): idle.GAVE_WAY for node in job.nodes if workload_pods.host_of(node) in taken}
+    if gave_way:
+        job.turn.busy |= gave_way
+        api.warn(f"Not validated: {', '.join(sorted(gave_way))}: {idle.GAVE_WAY}.")
+    nodes = [node for node in job.nodes if name(node) not in job.turn.busy]
+    pods = [pod for pod in ended if pod["spec"]["nodeSelector"][workload_pods.HOSTNAME] not in taken]
+    logs = [api.log(pod["metadata"]["namespace"], name(pod)) if judge.has_log(pod) else "" for pod in pods]
+    found = judge.by_node(nodes, pods, logs, job.turn.params.program)
+    # A node without a pod now may have had one with other partners.
+    job.turn.ran |= {key: results for key, results in found.items() if results or key not in job.turn.ran}
 
 
 def create(

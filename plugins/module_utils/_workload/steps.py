@@ -21,6 +21,8 @@ from . import (
     baselines,
     fingerprints,
     gate_steps,
+    idle,
+    idle_steps,
     judge,
     namespace,
     obstacles,
@@ -48,13 +50,17 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     missing, or if a validation failed; of several pools the first error, with the others as evidence. With
     the option joining, a pool that fails is only a warning.
     """
+    params = idle.chosen(params)
     check_resources(params.resources or {}, "resources")
     for index, pool in enumerate(params.pools or []):
         check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)
     for turn in each:
         obstacles.check(turn.params)
-    gate_steps.install(api, params, each)
+    if params.idle:
+        idle_steps.bring_class(api, params)
+    else:
+        gate_steps.install(api, params, each)
     if params.joining is None:
         _validate_each(api, params, each)
         return outcomes.result(each, params)
@@ -207,7 +213,8 @@ def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> No
     for turn in free:
         clean(api, turn.params, turn.left)
     for batch in turns.batches(free, params.max_nodes):
-        _run(api, [job for job in batch if job.turn.error is None])
+        jobs = [job for job in batch if job.turn.error is None]
+        _run(api, idle_steps.still_idle(api, jobs) if params.idle else jobs)
 
 
 def _run(api: Api, jobs: t.Sequence[Job]) -> None:

@@ -12,7 +12,7 @@ from .._core.input import Problems
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness
 from .._pools.programs import read_programs
-from . import judge
+from . import idle, judge
 from .options import GpuWorkloadParams
 from .programs.registry import PROGRAMS
 from .verdicts import Verdict
@@ -128,13 +128,14 @@ def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str)
 
 
 def batches(turns: t.Iterable[Turn], limit: int) -> t.Iterator[list[Job]]:
-    """Yield jobs of at most so many nodes. Two jobs of a batch have no node in common."""
+    """Yield jobs of at most so many nodes, 0 for a part of each pool. Two jobs have no node in common."""
     batch: list[Job] = []
     names: set[str] = set()
     for turn in turns:
+        most = idle.limit(len(turn.found), limit)
         for node in turn.free:
             name = str(node["metadata"]["name"])
-            if len(names) >= limit or name in names:
+            if len(names) >= most or name in names:
                 yield batch
                 batch, names = [], set()
             if not batch or batch[-1].turn is not turn:

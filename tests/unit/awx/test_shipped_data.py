@@ -28,6 +28,7 @@ LEAST: t.Final = {
     "gpu_use_days": 1,
     "gpu_use_idle": 1,
     "_lock_timeout": 0,
+    "gpu_idle_max_nodes": 0,
     "_wait_timeout": 1,
     "gpu_replicas": POOL["replicas"].low,
 }

@@ -81,7 +81,7 @@ def test_only_xids_that_need_a_reset_or_more_count() -> None:
     (pattern,) = re.findall(r'xid=~"([^"]+)"', ALL[0].expression)
     numbers = {int(one) for one in pattern.split("|")}
     assert numbers <= XIDS.keys()
-    assert {48, 79, 95} <= numbers
+    assert {48, 79, 95, 109, 142, 144, 150, 151, 155, 156} <= numbers
     assert not {63, 94} & numbers, "GpuRowRemapPending and the application's owner see these"
 
 

@@ -59,6 +59,14 @@ def test_events_name_their_xids_once_and_the_newest_time() -> None:
     assert "2026-11-23" in found[0].seen
 
 
+def test_an_xid_that_takes_no_gpu_out_of_service_counts_since_the_last_start() -> None:
+    found = node(conditions=[{**READY, "lastTransitionTime": "2026-11-23T00:30:00Z"}])
+    told = [event("NVRM: Xid (PCI:0000:3b:00): 109, pid=7"), event("NVRM: Xid (PCI:0000:3b:00): 13, pid=7")]
+    (line,) = findings.unnoticed(found, told)
+    assert line.startswith("Xid 109 on a GPU: a context switch timed out")
+    assert not findings.unnoticed(found, [event("Xid 109", "2026-11-23T00:29:59Z")])
+
+
 def test_the_gravest_advice_decides() -> None:
     reports = [findings.Report(number, "", "") for number in (63, 64, 79)]
     assert findings.gravest(reports) == "replace"

@@ -136,6 +136,7 @@ STEPS = {
     "_upgrade/run_steps",
     "_upgrade/steps",
     "_upgrade/wave_steps",
+    "_workload/idle_steps",
     "_workload/proofs/claim_proof_steps",
     "_workload/proofs/proof_steps",
     "_workload/gate_steps",

@@ -255,8 +255,10 @@ def test_every_signature_has_a_case_here_or_with_its_own_stack() -> None:
 
 
 def test_xids_of_applications_are_no_reason() -> None:
-    """The device plugin does not withdraw a GPU for these."""
-    assert not {13, 31, 43, 45, 68, 109} & set(signatures.XIDS)
+    """The device plugin does not withdraw a GPU for these; 109 needs a reset all the same."""
+    assert not {13, 31, 43, 45, 68} & set(signatures.XIDS)
+    assert {109} == signatures.UNNOTICED
+    assert signatures.XIDS[109].action == signatures.RESET
     assert all(one.action in signatures.REMEDIES and one.meaning for one in signatures.XIDS.values())
 
 
@@ -270,4 +272,13 @@ def test_the_page_has_the_same_xids_for_the_same_action() -> None:
         {number for number, one in signatures.XIDS.items() if one.action == action}
         for action in (signatures.RESET, signatures.REBOOT, signatures.REPLACE, signatures.WATCH)
     ]
-    assert rows == [*told, {13, 31, 43, 45, 68, 109}]
+    assert rows == [*told, {13, 31, 43, 45, 68}]
+
+
+def test_the_kernel_tells_of_the_xids_of_the_table() -> None:
+    log = (
+        "[9.1] NVRM: Xid (PCI:0000:3b:00): 109, pid=7, name=python, errorString CTX SWITCH TIMEOUT\n"
+        "[9.2] NVRM: Xid (PCI:0000:3b:00): 13, Graphics Exception\n"
+        "XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy.\n"
+    )
+    assert signatures.reported_xids(log) == [(79, "GPU-1"), (109, "PCI:0000:3b:00")]

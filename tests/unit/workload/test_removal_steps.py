@@ -53,6 +53,14 @@ def test_a_namespace_of_validations_alone_is_deleted() -> None:
     assert api.warnings == []
 
 
+def test_the_priority_class_of_idle_nodes_goes_with_the_namespace() -> None:
+    world = Used()
+    steps.present(world.api(), params(idle=True))
+    assert "priorityclasses gpu-idle" in world.left()
+    removal_steps.absent(world.api(), params())
+    assert "priorityclasses gpu-idle" not in world.left()
+
+
 @pytest.mark.parametrize(
     ("kind", "api_version"),
     [("Deployment", "apps/v1"), ("Secret", "v1"), ("PersistentVolumeClaim", "v1"), ("CronJob", "batch/v1")],

@@ -42,6 +42,7 @@ class World:
             "ServiceAccount",
             "Lease",
             "Machine",
+            "PriorityClass",
         )
         self.server, self.clock = FakeServer(*kinds), FakeClock()
         for name in ("gpu-0", "gpu-1"):
