@@ -173,7 +173,9 @@ gpu_validation
   validation   get,list,watch,create,delete         Pod
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
-<<<<<<< HEAD
+  validation   get,list,watch,create,delete         Job
+  validation   create?                              Service
+  -            get?,patch?                          Node
 gpu_validation gate
   -            get,list,patch                       Node
   -            get,patch                            Node/status
@@ -186,13 +188,8 @@ gpu_validation gate absent
   -            get,list,watch,delete                ClusterRole ClusterRoleBinding
   machines     get,list,watch,delete                Role RoleBinding
   validation   get,list,watch,delete                ServiceAccount Role RoleBinding CronJob
-=======
-  validation   get,list,watch,create,delete         Job
-  validation   create?                              Service
-  -            get?,patch?                          Node
 idle
   -            get,create,patch                     PriorityClass
->>>>>>> ops
 gpu_validation claims
   -            list                                 ResourceSlice ResourceClaim
   validation   get,list,watch,create,delete         ResourceClaimTemplate

@@ -146,12 +146,9 @@ def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
     """Replace the programs and the tolerance in C(validate) of a pool by checked ones."""
     validate, where = pool.get("validate") or {}, f"{path}.validate"
     if validate.get("gate") and "existing" in pool:
-        problems.add(
-            "POOL-CONFLICT",
-            f"{where}.gate",
-            "needs machines that the collection makes: existing nodes have no startup taint.",
-            f"Remove it. With {where}.on_failure: taint a node that fails takes no new pods.",
-        )
+        remedy = f"Remove it. With `{where}.on_failure: taint` a node that fails takes no new pods."
+        other = "existing: only machines that the collection makes come with a startup taint"
+        problems.add("POOL-CONFLICT", f"{where}.gate", remedy=remedy, other=other)
     if "tolerance" in validate:
         validate["tolerance"] = tolerance(validate["tolerance"], f"{where}.tolerance", problems)
     if "programs" not in validate:

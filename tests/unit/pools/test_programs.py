@@ -69,7 +69,7 @@ AT: t.Final = "gpu_pools[0].validate.programs"
         ({"program": "dcgm", "level": 5}, "POOL-VALUE", "[0].level"),
         ({"program": "dcgm", "expected": {"x": 1}}, "POOL-UNKNOWN-KEY", "[0].expected"),
         ({"program": "nccl", "nodes": 0}, "POOL-VALUE", "[0].nodes"),
-        ({"program": "nccl", "nodes": 3}, "POOL-CONFLICT", "[0].nodes"),
+        ({"program": "nccl", "nodes": 3}, "POOL-TOO-MANY", "[0].nodes"),
         ({"program": "matmul", "types": ["fp4"]}, "POOL-VALUE", "[0].types[0]"),
         ({"program": "matmul", "types": ["fp8"]}, "POOL-VALUE", "[0].types"),
         ({"program": "matmul", "types": ["fp16", "bf16"]}, "POOL-VALUE", "[0].types"),
@@ -144,7 +144,7 @@ def test_nodes_that_work_together_are_at_most_those_of_the_pool() -> None:
     entry = {"program": "nccl", "nodes": 4}
     assert pool_builders.plan([with_programs(entry, replicas=None, autoscale=most)], cloud="aws")
     assert problems([with_programs({**entry, "nodes": 5}, replicas=None, autoscale=most)]) == [
-        ("POOL-CONFLICT", f"{AT}[0].nodes")
+        ("POOL-TOO-MANY", f"{AT}[0].nodes")
     ]
     described = {**existing(1, pool="a"), "validate": {"programs": [entry]}}
     assert pool_builders.plan([described], cloud="aws"), "nobody knows how many nodes there are"
