@@ -18,6 +18,7 @@ description:
     limits, and the scheduler places them.
   - Stores boot id, driver and geometry of every validated node in a ConfigMap. A later run validates only
     nodes where one of them changed.
+  - A program that runs for long, such as C(dcgm) from level 2 on, gets its own time beside O(wait_timeout).
   - In check mode nothing runs. C(workload.due) lists the nodes that a run would validate. Missing nodes cause
     a warning then.
   - This module always waits for its pods. O(wait) matters only for O(state=absent).

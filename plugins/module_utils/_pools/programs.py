@@ -54,6 +54,7 @@ PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
         "figure": Field("text", required=True),
         "unit": Field("text"),
         "better": Field("text", choices=("higher", "lower")),
+        **_SECONDS,
         "expected": Field("any", required=True),
         "tolerance": Field("any"),
     },

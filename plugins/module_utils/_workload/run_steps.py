@@ -16,6 +16,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from . import baselines, fingerprints, idle, judge, obstacles, pods as workload_pods, runs
 from .options import GpuWorkloadParams
+from .programs.registry import PROGRAMS
 from .turns import Job
 
 MAP: t.Final = known("ConfigMap")
@@ -95,6 +96,9 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
     api.wait_wanted = True
     accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
+    # A long program gets its own time, beside what the task has for its pods to start and end.
+    longest = max(PROGRAMS[job.turn.params.program.program].seconds(job.turn.params.program) for job in jobs)
+    api.deadline.grow(api.deadline.seconds + longest)
     mark = workload_pods.Mark(secrets.token_hex(3), api.run.id, max(1, int(api.deadline.remaining())))
     each = [workload_pods.pods(job.turn.params, job.nodes, mark, job.turn.attempt) for job in jobs]
     pods = [pod for made in each for pod in made]

@@ -274,3 +274,19 @@ class Ended:
 
     def is_over(self, _run_id: str) -> bool:
         return True
+
+
+def test_a_long_program_gets_time_of_its_own() -> None:
+    seconds: list[int] = []
+
+    def note(pod: dict[str, t.Any], key: tuple[str, str, str, str]) -> None:
+        seconds.append(pod["spec"]["activeDeadlineSeconds"])
+        world.succeed(pod, key)
+
+    world = World(note)
+    api = world.api()
+    before = api.deadline.seconds
+    with pytest.raises(NotReadyError, match="measured nothing|dcgm"):
+        steps.present(api, params(programs=[{"program": "dcgm", "level": 3}]))
+    assert api.deadline.seconds == before + 2700
+    assert all(number > 2700 for number in seconds)

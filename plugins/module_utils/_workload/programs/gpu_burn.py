@@ -26,7 +26,7 @@ _VERDICT: t.Final = re.compile(r"^\s*GPU (\d+): (OK|FAULTY)\s*$", re.MULTILINE)
 
 def script(settings: Settings, _node: GpuNode) -> str:
     """Return the script of a pod that has all devices of the node."""
-    seconds = settings.seconds or SECONDS
+    seconds = burning(settings)
     find = "burn=$(command -v gpu_burn || ls /app/gpu_burn /gpu_burn ./gpu_burn 2>/dev/null | head -n 1)"
     run = f'{find}\n(cd "$(dirname "$burn")" && ./gpu_burn {seconds})'
     return f"{devices.LIST}\n{readings.beside(f'{{ {run}; }}')}"
@@ -67,6 +67,18 @@ def unfit(_settings: Settings, node: GpuNode) -> str:
     return "gpu_burn loads whole GPUs, and the node has MIG devices" if node.mig else ""
 
 
+def burning(settings: Settings) -> int:
+    """Return for how long the GPUs are loaded."""
+    return settings.seconds or SECONDS
+
+
 PROGRAM: t.Final = Program(
-    "node", image=images.gpu_burn, script=script, parse=parse, unfit=unfit, cpu=1, memory=2048
+    "node",
+    image=images.gpu_burn,
+    script=script,
+    parse=parse,
+    seconds=burning,
+    unfit=unfit,
+    cpu=1,
+    memory=2048,
 )

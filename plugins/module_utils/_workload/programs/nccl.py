@@ -301,6 +301,7 @@ PROGRAM: t.Final = Program(
     image=images.pytorch,
     script=script,
     parse=parse,
+    seconds=lambda _settings: 600,
     unfit=unfit,
     cpu=1,
     memory=4096,

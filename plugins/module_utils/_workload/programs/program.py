@@ -138,6 +138,7 @@ class Program:
 
     spread: a pod for each device, one with all devices of a node, or one on each of several nodes that work
     together. image, script: of a pod on such a node; the script runs in /bin/sh. parse: reads the pod's log.
+    seconds: for how long it usually runs, beside what the task waits anyway.
     unfit: why the program cannot say anything about such a node, empty if it can. cpu: cores, memory: MiB of
     a pod. shared_memory: GiB of /dev/shm, 0 for the runtime's own. takes_shares: whether it runs on
     shares of GPUs too, where its figures are not judged. lock_memory: whether the pod needs
@@ -148,6 +149,7 @@ class Program:
     image: t.Callable[[GpuNode], str]
     script: t.Callable[[Settings, GpuNode], str]
     parse: t.Callable[[str, Settings], Result]
+    seconds: t.Callable[[Settings], int] = lambda settings: settings.seconds
     unfit: t.Callable[[Settings, GpuNode], str] = lambda _settings, _node: ""
     cpu: float = 0.1
     memory: int = 1024

@@ -129,6 +129,7 @@ PROGRAM: t.Final = Program(
     image=images.pytorch,
     script=script,
     parse=parse,
+    seconds=lambda _settings: 600,
     cpu=1,
     memory=8192,
     shared_memory=1,

@@ -64,5 +64,12 @@ def parse(log: str, _settings: Settings) -> Result:
 
 
 PROGRAM: t.Final = Program(
-    "node", image=images.vllm, script=script, parse=parse, cpu=4, memory=16384, shared_memory=4
+    "node",
+    image=images.vllm,
+    script=script,
+    parse=parse,
+    seconds=lambda _settings: 1200,
+    cpu=4,
+    memory=16384,
+    shared_memory=4,
 )
