@@ -60,8 +60,8 @@ def settle_groups(turn: Turn) -> None:
     """Sort the groups of a turn's attempt into slow and good ones; the slow nodes are known after both."""
     for group in grouped([name(node) for node in turn.free], turn.params.program.nodes, turn.attempt):
         (turn.slow if any(node in turn.wrong for node in group) else turn.good).append(tuple(group))
-    if parts := [part for found in turn.wrong.values() for part in found]:
-        turn.groups_wrong += parts
+    for node, parts in turn.wrong.items():
+        turn.groups_wrong.setdefault(node, parts[0])
 
 
 def needs_others(turn: Turn) -> bool:
@@ -74,16 +74,17 @@ def needs_others(turn: Turn) -> bool:
 
 def blame(turn: Turn) -> None:
     """Give what is wrong with groups to the nodes that are the cause."""
-    named, first = suspects(turn.slow, turn.good), turn.groups_wrong[:1]
+    named, found = suspects(turn.slow, turn.good), turn.groups_wrong
     if is_clear(turn.slow, turn.good):
-        words = "it is slow with each of its partners"
+        words = "is slow with each of its partners"
     else:
-        words = f"nodes {', '.join(named)} are slow together, and no other partners tell which one it is"
-    turn.wrong = {
-        node: [replace(part, message=f"Node {node}: {words}. {part.message}") for part in first]
-        for node in named
-        if first
-    }
+        words = f"is slow together with others, and no partner tells which of {', '.join(named)} it is"
+    turn.wrong = {}
+    for node in named:
+        # A program that prints only on the first node says nothing of the others.
+        part = found.get(node) or next(iter(found.values()))
+        said = part.message.removeprefix(f"Node {node}: ")
+        turn.wrong[node] = [replace(part, message=f"Node {node} {words}: {said}")]
 
 
 def figures_of(turn: Turn, node: str) -> list[Figure]:

@@ -43,7 +43,7 @@ class Turn:
     with it. error: why the pool is not validated. foreseen: in check mode, whether earlier tasks of the run
     would bring its nodes or devices. is_gated: whether new nodes stay closed until they have passed. attempt,
     slow, good, groups_wrong: of a program that several nodes run together, with the groups of nodes that
-    measured too little, the others, and what is wrong with the former.
+    measured too little, the others, and what is wrong with the nodes of the former.
     """
 
     pool: str
@@ -62,7 +62,7 @@ class Turn:
     attempt: int = 0
     slow: list[tuple[str, ...]] = field(default_factory=list)
     good: list[tuple[str, ...]] = field(default_factory=list)
-    groups_wrong: list[Readiness] = field(default_factory=list)
+    groups_wrong: dict[str, Readiness] = field(default_factory=dict)
 
     @property
     def free(self) -> list[KubeObject]:

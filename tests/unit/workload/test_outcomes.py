@@ -194,11 +194,24 @@ def test_a_fault_that_shows_only_in_pairs_is_given_to_its_node(bad: str) -> None
     world = Pairs(bad, "gpu-2", "gpu-3")
     error = failed(world, {"program": "nccl", "nodes": 2})
     assert error.code == "WORK-PEER"
-    assert error.message.startswith(f"Node {bad}: it is slow with each of its partners. "), error.message
+    assert error.message.startswith(f"Node {bad} is slow with each of its partners: nccl:2 measured"), (
+        error.message
+    )
     found = {one["name"]: one["programs"][0]["outcome"] for one in error.facts["workload"]["nodes"]}
     assert found == {name: "failed" if name == bad else "passed" for name in found}
     assert sorted(world.data("gpu-validation-fingerprints")) == sorted(set(found) - {bad})
     assert len(world.seen) == 8, "each node ran with two partners"
+
+
+def test_two_nodes_that_are_slow_together_are_both_named() -> None:
+    error = failed(Pairs("gpu-1"), {"program": "nccl", "nodes": 2, "expected": {"all_reduce": 100}})
+    assert error.code == "WORK-LOW"
+    words = (
+        "Node gpu-0 is slow together with others, and no partner tells which of gpu-0, gpu-1 it is: nccl:2"
+    )
+    assert error.message.startswith(words), error.message
+    found = {one["name"]: one["programs"][0]["outcome"] for one in error.facts["workload"]["nodes"]}
+    assert found == {"gpu-0": "failed", "gpu-1": "failed"}
 
 
 def test_good_pairs_run_once() -> None:

@@ -325,9 +325,10 @@ def own(on: Place) -> Output:
 _PROGRAMS: t.Final[dict[str, t.Callable[[Place], Output]]] = {
     one.__name__: one for one in (matmul, dcgm, nvbandwidth, nccl, resnet50, gpu_burn, trtexec, vllm, own)
 }
-# PyTorch's image of this release is the last one with code for GPUs before Turing.
+# Releases of PyTorch's image: the last one with code for GPUs before Turing, the first ones for newer GPUs.
 _LAST_FOR_VOLTA: t.Final = (25, 7)
 _TURING: t.Final = (7, 5)
+_FIRST: t.Final = {(9, 0): (22, 9), (10, 0): (25, 1)}
 _NO_CODE: t.Final = (
     "torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device"
 )
@@ -338,8 +339,9 @@ def output(what: str | None, on: Place) -> Output:
     if what not in _PROGRAMS:
         return Output()
     major, _dot, minor = on.gpu.compute.partition(".")
-    release = re.search(r"/pytorch:(\d\d)\.(\d\d)-", on.image)
-    is_old = (int(major), int(minor)) < _TURING
-    if is_old and release and (int(release[1]), int(release[2])) > _LAST_FOR_VOLTA:
+    compute, found = (int(major), int(minor)), re.search(r"/pytorch:(\d\d)\.(\d\d)-", on.image)
+    release = (int(found[1]), int(found[2])) if found else None
+    is_newer = release and any(compute >= kind and release < first for kind, first in _FIRST.items())
+    if is_newer or (release and compute < _TURING and release > _LAST_FOR_VOLTA):
         return Output([_NO_CODE], 1)
     return _PROGRAMS[what](on)
