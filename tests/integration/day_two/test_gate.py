@@ -15,7 +15,7 @@ from integration.troubles.demo import trouble
 
 SCENARIO: t.Final = "aws"
 pytestmark = [
-    pytest.mark.long("the whole chain first: tests/unit/workload/test_gate_steps.py holds what a run does"),
+    pytest.mark.long("the whole chain first: tests/unit/workload has what a run does about the gate"),
     pytest.mark.story("a pool is made, it grows at night, a node never passes, the gate itself fails"),
 ]
 PLACE: t.Final = "gpu-validation"
