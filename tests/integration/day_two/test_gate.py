@@ -101,6 +101,8 @@ def look(place: Place, name: str) -> Data:
 
 
 def test_a_run_opens_the_first_nodes_and_a_second_run_writes_nothing(place: Place) -> None:
+    dry = place.run("enable_gpus", "--check", gpu_pools=POOLS)
+    assert (dry.rc, place.writes(dry)) == (0, []), dry.output[-4000:]
     run = enable(place)
     assert run.rc == 0, run.output[-4000:]
     assert (closed(place), closed(place, "machines")) == ([], [])
