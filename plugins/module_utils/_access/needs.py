@@ -59,7 +59,10 @@ GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",), "report_use": (
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = {
-    **dict.fromkeys(("resize_pool", "replace_node", "repair_node"), _OF_POOL),
+    **dict.fromkeys(("resize_pool", "replace_node"), _OF_POOL),
+    # They validate nodes that are there, and leave the gate for new ones as it is.
+    "repair_node": (*_OF_POOL, "gpu_validation gate"),
+    "upgrade_driver": ("gpu_validation gate",),
     # Quotas and priority classes may be those of several pools.
     "remove_pool": (
         *("gpu_policy quota absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
@@ -165,6 +168,7 @@ def of(
     place. left_out: roles that do not run.
     """
     found: dict[Need, bool] = {}
+    details = {*details} - {*_NEVER.get(playbook, ())}
     for part in {**GRANTED, **_SETUP}[playbook]:
         role, _space, state = part.partition(" ")
         if role in left_out:

@@ -181,6 +181,7 @@ gpu_validation gate
   -            get,patch                            Node/status
   -            get,create,patch                     ClusterRole ClusterRoleBinding
   machines     get,patch                            Machine
+  machines     list                                 MachineSet
   machines     get,create,patch                     Role RoleBinding
   validation   get,create,patch                     ServiceAccount Role RoleBinding CronJob
   openshift    get                                  ImageStream

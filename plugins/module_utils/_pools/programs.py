@@ -146,10 +146,6 @@ def _check_figure(text: str, path: str, problems: Problems) -> None:
 def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
     """Replace the programs and the tolerance in C(validate) of a pool by checked ones."""
     validate, where = pool.get("validate") or {}, f"{path}.validate"
-    if validate.get("gate") and "existing" in pool:
-        remedy = f"Remove it. With `{where}.on_failure: taint` a node that fails takes no new pods."
-        other = "existing: only machines that the collection makes come with a startup taint"
-        problems.add("POOL-CONFLICT", f"{where}.gate", remedy=remedy, other=other)
     if "tolerance" in validate:
         validate["tolerance"] = tolerance(validate["tolerance"], f"{where}.tolerance", problems)
     if "programs" not in validate:
@@ -166,7 +162,8 @@ def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
 
 
 def check_pool(pool: JsonObject, path: str, problems: Problems) -> None:
-    """Add what does not fit the pool: types that its GPUs lack, more nodes than it can have."""
+    """Add what does not fit the pool: types that its GPUs lack, more nodes than it can have, a gate."""
+    _check_gate(pool, f"{path}.validate.gate", problems)
     models = sorted({one.gpu_model for one in pool["resolved"]})
     most = None if "existing" in pool else pool.get("replicas", (pool.get("autoscale") or {}).get("max"))
     where = f"{path}.validate.programs"
@@ -189,3 +186,17 @@ def check_pool(pool: JsonObject, path: str, problems: Problems) -> None:
             problems.add(
                 "POOL-TOO-MANY", f"{where}[{index}].nodes", value=entry["nodes"], limit=limit, most=most
             )
+
+
+def _check_gate(pool: JsonObject, where: str, problems: Problems) -> None:
+    """Refuse a gate for nodes that come without a startup taint, and for devices that nothing validates."""
+    if not (pool.get("validate") or {}).get("gate"):
+        return
+    strangers = sorted({one.vendor for one in pool["resolved"]} - {"nvidia"})
+    if "existing" in pool:
+        other = "existing: only machines that the collection makes come with a startup taint"
+        remedy = "Remove it. With `validate.on_failure: taint` a node that fails takes no new pods."
+        problems.add("POOL-CONFLICT", where, remedy=remedy, other=other)
+    elif strangers:
+        other = f"devices of {', '.join(strangers)}, which nothing validates"
+        problems.add("POOL-CONFLICT", where, remedy="Remove it.", other=other)

@@ -263,7 +263,7 @@ def _cron_job(image: str) -> KubeObject:
         "failedJobsHistoryLimit": 1,
         "jobTemplate": {
             "spec": {
-                "activeDeadlineSeconds": 300,
+                "activeDeadlineSeconds": 900,
                 "backoffLimit": 0,
                 "template": {"metadata": {"labels": {"accelerators.openshift/gate": ""}}, "spec": spec},
             }

@@ -11,7 +11,7 @@ import typing as t
 from .._catalogue.well_known import GPU
 from .._core.errors import ConflictError, ForbiddenError, NotReadyError
 from .._core.objects import KubeObject, name
-from .._core.ownership import POOL, owned
+from .._core.ownership import POOL, owned, pool_of
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import startup
@@ -36,7 +36,7 @@ def install(api: Api, params: GpuWorkloadParams, turns: t.Sequence[Turn]) -> Non
     if not gated and not (params.joining is None and any(map(_has_machines, turns))):
         return
     live = api.get(_MAP, gate.NAME, params.namespace)
-    others = gate.of_others(_data(live), {turn.pool for turn in turns})
+    others = _living(api, params, gate.of_others(_data(live), {turn.pool for turn in turns}))
     if gated:
         place = api.get(known("Namespace"), params.namespace)
         if place is None or namespace.is_made_for_validation(place):
@@ -92,6 +92,15 @@ def _patch(
                 raise
         else:
             return
+
+
+def _living(api: Api, params: GpuWorkloadParams, others: dict[str, str]) -> dict[str, str]:
+    """Return the entries of those pools that still have a machine set: remove_pool leaves the entry."""
+    if not others:
+        return {}
+    sets = api.list(known("MachineSet"), params.machine_namespace, labels=POOL, metadata_only=True)
+    pools = {pool_of(one) for one in sets}
+    return {key: value for key, value in others.items() if key.partition(".")[0] in pools}
 
 
 def _has_machines(turn: Turn) -> bool:

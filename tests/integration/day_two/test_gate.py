@@ -15,7 +15,7 @@ from integration.troubles.demo import trouble
 
 SCENARIO: t.Final = "aws"
 pytestmark = [
-    pytest.mark.long("the whole chain first: tests/unit/workload/test_gate_steps.py holds what a run does"),
+    pytest.mark.long("the whole chain first: tests/unit/workload has what a run does about the gate"),
     pytest.mark.story("a pool is made, it grows at night, a node never passes, the gate itself fails"),
 ]
 PLACE: t.Final = "gpu-validation"
@@ -23,7 +23,7 @@ POOL: t.Final = "accelerators.openshift/pool=burst"
 TAINT: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation"
 CONDITION: t.Final = "accelerators.openshift/GPUValidated"
 SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api")
-MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+MACHINES: t.Final = ("machine.openshift.io/v1beta1", "openshift-machine-api")
 CRON: t.Final = ("batch/v1", "cronjobs", "gpu-gate", PLACE)
 POOLS: t.Final[list[Data]] = [
     {
@@ -47,10 +47,10 @@ def enable(place: Place, *tags: str, **more: t.Any) -> Run:
 
 def closed(place: Place, plural: str = "nodes") -> list[str]:
     """Return the nodes or Machines of the pool that have the startup taint."""
-    kind = MACHINES if plural == "machines" else ("v1", "nodes", None)
+    api_version, space = MACHINES if plural == "machines" else ("v1", None)
     return [
         one["metadata"]["name"]
-        for one in place.client.list(*kind, labels=POOL)
+        for one in place.client.list(api_version, plural, space, POOL)
         if any(taint["key"] == TAINT for taint in one["spec"].get("taints") or [])
     ]
 
@@ -58,7 +58,7 @@ def closed(place: Place, plural: str = "nodes") -> list[str]:
 def validated(place: Place, node: str) -> tuple[str, str]:
     """Return status and message of the node's condition."""
     found = place.client.get("v1", "nodes", node) or {}
-    condition = next((one for one in found["status"]["conditions"] if one["type"] == CONDITION), {})
+    condition: Data = next((one for one in found["status"]["conditions"] if one["type"] == CONDITION), {})
     return condition.get("status", ""), condition.get("message", "")
 
 
@@ -76,7 +76,7 @@ def grow(place: Place, zone: str) -> str:
 
 def offers(place: Place, node: str) -> bool:
     found = place.client.get("v1", "nodes", node) or {}
-    return found["status"].get("allocatable", {}).get("nvidia.com/gpu") == "1"
+    return bool(found["status"].get("allocatable", {}).get("nvidia.com/gpu") == "1")
 
 
 def look(place: Place, name: str) -> Data:
@@ -101,6 +101,8 @@ def look(place: Place, name: str) -> Data:
 
 
 def test_a_run_opens_the_first_nodes_and_a_second_run_writes_nothing(place: Place) -> None:
+    dry = place.run("enable_gpus", "--check", gpu_pools=POOLS)
+    assert (dry.rc, place.writes(dry)) == (0, []), dry.output[-4000:]
     run = enable(place)
     assert run.rc == 0, run.output[-4000:]
     assert (closed(place), closed(place, "machines")) == ([], [])

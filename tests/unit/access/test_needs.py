@@ -203,3 +203,14 @@ def test_what_is_patched_can_be_read(playbook: str) -> None:
     every = {*rights.needed, *rights.useful}
     patched = {one for one in every if one.verb == "patch" and "/" not in one.resource}
     assert {one.full for one in patched if one._replace(verb="get") not in every} == set()
+
+
+def test_only_a_run_that_brings_the_gate_for_new_nodes_may_make_cluster_roles() -> None:
+    gated = needs.details_of([{"validate": {"gate": True}}], "clusterpolicy", approve_csrs=False)
+    roles = Need("create", "rbac.authorization.k8s.io", "clusterroles")
+    assert roles not in of("enable_gpus")
+    assert roles in of("enable_gpus", *gated)
+    assert Need("patch", "machine.openshift.io", "machines", "machines") in of("enable_gpus", *gated)
+    for playbook in ("upgrade_driver", "repair_node"):
+        assert roles not in of(playbook, *gated)
+        assert roles not in needs.by_place(playbook).get("", [])

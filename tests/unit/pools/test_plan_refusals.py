@@ -385,6 +385,8 @@ def test_a_gate_needs_machines_of_ours_and_devices_that_nodes_offer() -> None:
     assert problems([{**existing(rack="r1"), "validate": {"gate": True}}]) == [
         ("POOL-CONFLICT", "gpu_pools[0].validate.gate")
     ]
+    cards = pool(candidates=candidate("g4ad.xlarge"), accelerator="amd-v520", validate={"gate": True})
+    assert problems([cards]) == [("POOL-CONFLICT", "gpu_pools[0].validate.gate")]
     with pytest.raises(InputError) as caught:
         pool_builders.plan([pool(validate={"gate": True})], cloud="aws", backend="dra")
     assert [one["path"] for one in caught.value.facts["problems"]] == ["gpu_pools[0].validate.gate"]

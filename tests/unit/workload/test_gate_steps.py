@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 
 IMAGE: t.Final = "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:0a"
 KINDS: t.Final = (
-    *("ImageStream", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"),
+    *("ImageStream", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "MachineSet"),
     *namespace.KINDS,
 )
 PLACES: t.Final = ("gpu-validation", "openshift-machine-api")
@@ -41,6 +41,10 @@ class Gated(World):
         place = {"name": "m0", "namespace": "openshift-machine-api"}
         machine = {"metadata": place, "spec": {"taints": [dict(STARTUP_TAINT)]}}
         self.server.put({"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", **machine})
+        for name in ("a", "b"):
+            metadata = {"name": name, "namespace": "openshift-machine-api", "labels": {POOL: name}}
+            machine_set = {"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet"}
+            self.server.put({**machine_set, "metadata": metadata})
         for node in self.of("nodes"):
             node["metadata"]["labels"][POOL] = "a"
         node = self.node()
@@ -132,6 +136,15 @@ def test_pools_of_another_run_keep_their_gate_and_a_pool_without_one_leaves_it()
     assert {key.partition(".")[0] for key in world.data()} == {"b", "gate"}
     steps.present(world.api(), params(pools=[pool("b", is_gated=False)], node_selector=None))
     assert world.gate_objects() == []
+
+
+def test_a_pool_that_was_removed_leaves_the_gate_with_the_next_run() -> None:
+    world = Gated()
+    steps.present(world.api(), params(pools=[pool(), pool("b")], node_selector=None))
+    gone = next(key for key in world.server.objects if key[1] == "machinesets" and key[3] == "b")
+    del world.server.objects[gone]
+    steps.present(world.api(), params(pools=[pool()], node_selector=None))
+    assert {key.partition(".")[0] for key in world.data()} == {"a", "gate"}
 
 
 def test_nodes_of_two_instance_types_have_an_entry_each() -> None:

@@ -8,10 +8,11 @@ import pytest
 from unit.workload.builders import node
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import FAILED, STARTUP
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import quarantine
 
 THEIRS: t.Final = {"key": "team", "value": "vision", "effect": "NoSchedule"}
-OURS: t.Final = {"key": quarantine.TAINT, "value": "dcgm", "effect": "NoSchedule"}
+OURS: t.Final = {"key": FAILED, "value": "dcgm", "effect": "NoSchedule"}
 CORDON: t.Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
@@ -46,7 +47,7 @@ def test_a_taint_comes_beside_those_of_others_and_goes_again() -> None:
     assert closing == {"metadata": {"resourceVersion": "7"}, "spec": {"taints": [THEIRS, OURS]}}
     closed = merged(before, closing)
     assert quarantine.close(closed, "taint", "dcgm:3", "run") is None, "a second run writes nothing"
-    assert [one["key"] for one in quarantine.tolerations(closed)] == [quarantine.TAINT]
+    assert [one["key"] for one in quarantine.tolerations(closed)] == [FAILED]
     opening = quarantine.open_again(closed)
     assert opening is not None
     assert merged(closed, opening)["spec"]["taints"] == [THEIRS]
@@ -85,7 +86,8 @@ def test_a_cordon_of_somebody_else_stays_and_is_not_tolerated(how: str) -> None:
 
 
 def test_the_taint_of_the_gate_goes_from_a_node_that_passed() -> None:
-    gate = {"key": quarantine.STARTUP, "effect": "NoSchedule"}
+    gate = {"key": STARTUP, "effect": "NoSchedule"}
+    assert [one["key"] for one in quarantine.tolerations(tainted(gate, THEIRS))] == [STARTUP]
     opening = quarantine.open_again(tainted(gate, THEIRS))
     assert opening is not None
     assert opening["spec"] == {"taints": [THEIRS]}

@@ -26,6 +26,7 @@ DEPLOYMENT: t.Final = f"{COMPONENT}-{NAME}"
 ACCELERATOR: t.Final = "cluster-api/accelerator"
 GPU: t.Final = "nvidia.com/gpu"
 MIB: t.Final = 2**20
+STARTUP: t.Final = "startup-taint.cluster-autoscaler.kubernetes.io/"
 
 
 class ClusterAutoscalers(Reconciler):
@@ -88,7 +89,12 @@ def template(machine_set: Object) -> Room:
     spec = machine_set["spec"]["template"]["spec"]
     free = {"cpu": amount(told.get(f"{OPENSHIFT}vCPU", 0)), GPU: amount(told.get(f"{OPENSHIFT}GPU", 0))}
     free |= {"memory": amount(told.get(f"{OPENSHIFT}memoryMb", 0)) * MIB, "pods": 110.0}
-    return Room((spec.get("metadata") or {}).get("labels") or {}, spec.get("taints") or [], free)
+    return Room((spec.get("metadata") or {}).get("labels") or {}, lasting(spec), free)
+
+
+def lasting(spec: Object) -> list[Object]:
+    """Return the taints of a node or a Machine that are there to stay; the real one ignores others, too."""
+    return [one for one in spec.get("taints") or [] if not one["key"].startswith(STARTUP)]
 
 
 def ready(node: Object) -> bool:
@@ -110,7 +116,7 @@ def upcoming(machine_set: Object, machines: list[Object], nodes: t.Sequence[Obje
 def rest(node: Object, pods: t.Sequence[Object]) -> Room:
     """Return the room that the pods of a node leave."""
     spec, free = node["spec"], amounts(node["status"].get("allocatable"))
-    room = Room(node["metadata"].get("labels") or {}, spec.get("taints") or [], free)
+    room = Room(node["metadata"].get("labels") or {}, lasting(spec), free)
     for pod in pods:
         is_over = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
         if pod["spec"].get("nodeName") == node["metadata"]["name"] and not is_over:

@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run the real script of the gate for new nodes, in the pods that its CronJob's Jobs make.
+"""Stand in for CRI-O in the pods of the gate for new nodes, which run the script that the product made.
 
-The script gets the files of its ConfigMap, kubectl in the place of oc, and a token of the pod's own
-ServiceAccount, so it may do only what its roles allow. A pod does not run on its node, but on this machine.
+The script gets the files of its ConfigMap and a token of the pod's own ServiceAccount, so it may do only what
+its roles allow. The real one runs any container, on its node, and has oc; here the script runs on this
+machine, with kubectl.
 """
 
 from __future__ import annotations

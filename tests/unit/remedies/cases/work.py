@@ -10,6 +10,7 @@ from unit.fake_server import Answer, FakeServer, status
 from unit.pools.builders import existing
 from unit.remedies.case import Case, Cases, Options, checked, ensured
 from unit.workload.measuring import RATE, Measuring
+from unit.workload.test_gate_steps import Gated, pool
 from unit.workload.test_obstacles import QUOTA
 from unit.workload.test_steps import THEIRS, OnPod, World
 
@@ -134,6 +135,13 @@ def pools_with(**more: t.Any) -> str:
     return json.dumps([{**DESCRIBED, "validate": validation}])
 
 
+def without_image_of_oc(options: Options) -> str | None:
+    """Validate a gated pool on a cluster whose ImageStream of `oc` names no image."""
+    world = Gated()
+    world.of("imagestreams")[0]["status"] = {}
+    return validate(world, {"pools": [pool()], **options})
+
+
 DESCRIBED: t.Final = existing(1, pool="a")
 CASES: t.Final[Cases] = {
     ("WORK-ARCH", "gpu_pools"): Case(
@@ -161,6 +169,9 @@ CASES: t.Final[Cases] = {
     ("WORK-CONTAINER", "gpu_validation_image"): Case(
         "gpu_workload",
         with_image("CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+    ),
+    ("WORK-GATE-IMAGE", "gpu_validation_gate_image"): Case(
+        "gpu_workload", without_image_of_oc, value="mirror.example.com/cli:v4.22"
     ),
     ("WORK-IMAGE", "gpu_validation_image"): Case(
         "gpu_workload", with_image("ImagePullBackOff", "manifest unknown")

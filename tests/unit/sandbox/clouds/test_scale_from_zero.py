@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from unit.sandbox.clouds.builders import T4, Data, aws, azure, gcp
 
+from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import rest, template
 from openshift_sandbox.stand_ins.clouds.registry import CLOUDS
 from openshift_sandbox.stand_ins.machine_api.machine_sets import CAPACITY, scale_from_zero
 
@@ -31,3 +32,14 @@ def test_capacity_labels_of_others_stay() -> None:
     metadata = {"annotations": {CAPACITY: "team=ml,kubernetes.io/arch=arm64"}}
     machine_set = {"metadata": metadata, "spec": {"template": {"spec": {"providerSpec": {"value": aws()}}}}}
     assert scale_from_zero(CLOUDS["AWS"], machine_set)[CAPACITY] == "kubernetes.io/arch=arm64,team=ml"
+
+
+def test_a_startup_taint_keeps_the_autoscaler_from_nothing() -> None:
+    taints = [
+        {"key": "startup-taint.cluster-autoscaler.kubernetes.io/gpu-validation", "effect": "NoSchedule"},
+        {"key": "team", "effect": "NoSchedule"},
+    ]
+    machine_set = {"metadata": {}, "spec": {"template": {"spec": {"taints": taints}}}}
+    assert [one["key"] for one in template(machine_set).taints] == ["team"]
+    node = {"metadata": {"name": "n"}, "spec": {"taints": taints}, "status": {}}
+    assert [one["key"] for one in rest(node, []).taints] == ["team"]
