@@ -286,7 +286,7 @@ def test_a_long_program_gets_time_of_its_own() -> None:
     world = World(note)
     api = world.api()
     before = api.deadline.seconds
-    with pytest.raises(NotReadyError, match="measured nothing|dcgm"):
+    with pytest.raises(NotReadyError, match=r"measured nothing|dcgm"):
         steps.present(api, params(programs=[{"program": "dcgm", "level": 3}]))
     assert api.deadline.seconds == before + 2700
     assert all(number > 2700 for number in seconds)
