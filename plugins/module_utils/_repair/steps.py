@@ -28,6 +28,7 @@ from . import (
     reboot,
     reboot_steps,
     record as records,
+    replaced_steps,
     report,
     seen as decision,
 )
@@ -38,7 +39,10 @@ from .seen import Seen
 
 _NODE: t.Final = known("Node")
 # What a validation says about GPUs that do not compute. Its other codes are about images, quotas and pods.
-_BROKEN: t.Final = ("WORK-FAILED", "GPU-ALLOC")
+_BROKEN: t.Final = (
+    *("WORK-FAILED", "WORK-FAULT", "GPU-ALLOC"),
+    *("WORK-LOW", "WORK-BASELINE", "WORK-PEER"),
+)
 
 
 def ensure(api: Api, params: GpuNodeRepairParams) -> dict[str, t.Any]:
@@ -212,4 +216,9 @@ def _replace(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.A
     made = node_steps.replace(api, seen.name, seen.machine, wishes)
     if warning:
         api.warn(warning)
-    return report.result(seen, "replaced", new_machines=made)
+    found = report.result(seen, "replaced", new_machines=made)
+    if params["validation"]:
+        given = {"claims": seen.claims, **params["validation"]}
+        new = replaced_steps.New(made, seen.expected, params["namespace"], "gpu_repair_validation")
+        found["workload"] = replaced_steps.validate(api, new, given)
+    return found

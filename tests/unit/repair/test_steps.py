@@ -165,11 +165,14 @@ def test_a_node_that_the_vendor_repaired_is_validated_and_given_back(validation:
     assert (room.node["spec"].get("unschedulable"), room.notes) == (None, {})
 
 
-def test_a_failed_validation_counts_as_broken_but_an_image_does_not(validation: Validation) -> None:
+@pytest.mark.parametrize("code", ["WORK-FAILED", "WORK-FAULT", "WORK-LOW", "WORK-BASELINE", "WORK-PEER"])
+def test_a_failed_validation_counts_as_broken_but_an_image_does_not(
+    validation: Validation, code: str
+) -> None:
     room = Room()
     validation.fails = "WORK-IMAGE"
     assert failure(room).code == "WORK-IMAGE"
-    validation.fails = "WORK-FAILED"
+    validation.fails = code
     error = failure(room)
     assert error.code == "REPAIR-STAYS"
     assert (room.boots, room.node["spec"]["unschedulable"]) == (1, True)

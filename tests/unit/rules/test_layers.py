@@ -101,7 +101,7 @@ STEPS = {
     "_queue/steps",
     "_quota/steps",
     "_removal/steps",
-    *(f"_repair/{one}" for one in ("host_steps", "look_steps", "reboot_steps", "steps")),
+    *(f"_repair/{one}" for one in ("host_steps", "look_steps", "reboot_steps", "replaced_steps", "steps")),
     "_sharing/claim_steps",
     "_sharing/mig_steps",
     "_sharing/repartition_steps",
