@@ -16,7 +16,7 @@ from .._core.ownership import POOL
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import health, nodes as node_steps
-from .._nodes import cordons, drain, drain_steps, node as node_facts
+from .._nodes import cordons, drain, drain_steps, node as node_facts, sentinel_steps
 from .._nodes.drain_judge import Rules
 from .._nodes.evictions import evict
 from .._workload import chosen, steps as validation_steps
@@ -89,7 +89,8 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if seen.is_unclear and params["repair"] == options.AUTO:
         raise _unclear(seen)
     if done == options.REPLACE:
-        return _replace(api, params, seen)
+        with sentinel_steps.opted_out(api, lambda: [seen.node]):
+            return _replace(api, params, seen)
     if done == decision.STAYS:
         raise NotReadyError(
             reboot.STAYS,
@@ -101,12 +102,13 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if params["repair"] == options.AUTO and params["replace"]:
         # What would refuse the replacement later refuses the whole repair now.
         node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
-    try:
-        return _reboot(api, params, seen, done)
-    except NotReadyError as exc:
-        if exc.code != reboot.STAYS:
-            raise
-        return _still_broken(api, params, exc)
+    with sentinel_steps.opted_out(api, lambda: [seen.node]):
+        try:
+            return _reboot(api, params, seen, done)
+        except NotReadyError as exc:
+            if exc.code != reboot.STAYS:
+                raise
+            return _still_broken(api, params, exc)
 
 
 def _refuse_update(seen: Seen) -> None:
@@ -177,10 +179,11 @@ def _given_back(
             reboot.STAYS, evidence=exc.evidence, facts=exc.facts, node=seen.name, faults=why
         ) from exc
     reboot_steps.clean(api, seen)
-    body = records.ended(seen.node)
+    is_held = drain_steps.stays_held(api, api.get(_NODE, seen.name))
+    body = records.ended(seen.node, is_held)
     api.merge_patch(_NODE, seen.name, None, body)
     live = api.get(_NODE, seen.name) or seen.node
-    if node_facts.is_cordoned(live):
+    if node_facts.is_cordoned(live) and not is_held:
         api.warn(f"Node {seen.name} works. It was cordoned before, so it stays cordoned.")
     return {**_result(dataclasses.replace(seen, node=live), done, way), "workload": validated["workload"]}
 

@@ -78,6 +78,7 @@ STEPS = {
     "_nodes/dra_steps",
     "_nodes/drain_steps",
     "_nodes/evictions",
+    "_nodes/sentinel_steps",
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",
