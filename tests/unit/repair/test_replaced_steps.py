@@ -16,6 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._repair import replaced_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._repair.replaced_steps import New
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    steps as validation_steps,
+)
 
 PLACE: t.Final = "openshift-machine-api"
 NEW: t.Final = New(["m-1"], {"nvidia.com/gpu": 8}, PLACE, replaced_steps.VARIABLE)
@@ -50,7 +53,7 @@ def test_the_new_node_is_validated_with_the_given_programs(monkeypatch: pytest.M
         asked.append(wishes)
         return {"workload": {"nodes": []}}
 
-    monkeypatch.setattr(replaced_steps.validation_steps, "present", present)
+    monkeypatch.setattr(validation_steps, "present", present)
     server = FakeServer("Node", "Machine")
     server.put(node(allocatable={"nvidia.com/gpu": "8"}))
     server.put(machine("gpu-0"))

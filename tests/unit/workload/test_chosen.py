@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.workload.builders import node
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes import registry
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     InputError,
@@ -15,8 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen, obstacles, turns
-
-FACTS = ("node", "program", "device", "figure", "limit", "pool", "reasons", "image", "pod")
 
 
 def tainted(*keys: str) -> KubeObject:
@@ -99,7 +98,7 @@ def test_wrong_programs_are_refused_with_the_variable_of_the_playbook(
 @pytest.mark.parametrize("code", ["WORK-LOW", "WORK-ARCH", "WORK-PEER"])
 def test_a_remedy_of_a_figure_names_the_variable(code: str) -> None:
     with pytest.raises(NotReadyError) as caught, chosen.remedies("gpu_upgrade_validation"):
-        raise NotReadyError(code, **dict.fromkeys(FACTS, "x"))
+        raise NotReadyError(code, "too low", registry.CODES[code].remedy)
     assert "gpu_upgrade_validation (module option validation)" in caught.value.remedy
     assert "gpu_pools" not in caught.value.remedy
 
