@@ -116,8 +116,10 @@ options:
     default: true
   validation:
     description:
-      - Options of that validation. C(namespace), C(image), C(benchmark), C(claims), C(hold) and C(grace) mean
-        what they mean in M(accelerators.openshift.gpu_workload).
+      - Options of that validation. C(namespace), C(programs), C(expectations), C(tolerance), C(image),
+        C(benchmark), C(claims), C(hold) and C(grace) mean what they mean in
+        M(accelerators.openshift.gpu_workload). A program that fails, or whose figure is too low, stops the
+        upgrade.
     type: dict
   queues:
     description:

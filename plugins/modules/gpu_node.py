@@ -50,6 +50,12 @@ options:
     type: str
     choices: [drained, replaced, schedulable]
     required: true
+  validation:
+    description:
+      - With O(state=replaced), validates the node of the new machine once it offers the devices of the old
+        one. Options as O(accelerators.openshift.gpu_node_repair#module:validation). Without it the module
+        does not wait for devices, and validates nothing.
+    type: dict
   namespace:
     description: Namespace of the Machine API.
     type: str
@@ -100,6 +106,10 @@ new_machines:
   type: list
   elements: str
   sample: [demo-x7k2p-training-us-east-2a-4kq2d]
+workload:
+  description: The validation, as M(accelerators.openshift.gpu_workload) returns it.
+  returned: when the new node was validated
+  type: dict
 duration:
   description: Seconds that the task took.
   returned: always
@@ -120,13 +130,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import DRAIN, JOINING
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._repair.replaced_steps import ensure
 
 SPEC = ArgumentSpec(
     options={
         "name": {"type": "str", "required": True},
         "machine_uid": {"type": "str"},
         "state": {"type": "str", "choices": ["drained", "replaced", "schedulable"], "required": True},
+        "validation": {"type": "dict"},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     }
 ).merge(DRAIN, JOINING, AUTH, LOCK, WAIT)

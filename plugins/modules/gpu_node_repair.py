@@ -67,7 +67,9 @@ options:
   validation:
     description:
       - Options of the validation after the reboot, as in M(accelerators.openshift.gpu_workload) -
-        C(namespace), C(image), C(benchmark), C(claims), C(hold) and C(grace).
+        C(namespace), C(programs), C(expectations), C(tolerance), C(image), C(benchmark), C(claims), C(hold)
+        and C(grace). A node whose figures are too low is as broken.
+      - With this option the node of a new machine is validated too.
     type: dict
   grace:
     description:

@@ -34,7 +34,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "enable_gpus": ("lease", "plan", "leftovers", *_CREATE),
     "remove_gpus": ("lease", "plan", "removal", *(f"{part} absent" for part in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
-    "replace_node": ("lease", "gpu_node_pool"),
+    "replace_node": ("lease", "gpu_node_pool", "gpu_validation"),
     "validate_idle": ("lease", "plan", "gpu_validation", "idle"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": (

@@ -48,6 +48,7 @@ gpu_node_pool
   -            get,list,watch,patch                 Node
   -            list,watch                           Pod
   -            create                               Pod/eviction
+  -            get?                                 Namespace
 gpu_node_pool health
   machines     get,list,watch?,create,patch,delete  MachineHealthCheck
   -            list?                                NodeHealthCheck
@@ -154,6 +155,7 @@ nvidia_network_operator absent
   nic          list,watch                           DaemonSet Pod
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy
+  -            get?                                 Namespace
   -            list,watch                           Pod
   -            get?,list?,patch?                    NVIDIADriver clusterqueues.kueue.x-k8s.io
   -            get?,list?,watch?,create?,delete?    Job
@@ -205,6 +207,8 @@ gpu_validation absent
   validation   list?                                PersistentVolumeClaim ServiceAccount Secret ResourceQuota
 operator_upgrade
   -            list                                 Subscription Node Pod
+  -            get?,patch?                          Node
+  -            get?                                 Namespace
   -            get                                  ClusterVersion CustomResourceDefinition
   -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
   -            list?,watch?                         NicClusterPolicy Module

@@ -11,7 +11,7 @@ from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import cordons, drain as node_drain, drain_judge, node as node_facts
+from . import cordons, drain as node_drain, drain_judge, node as node_facts, sentinel
 from .drain_judge import Rules
 from .evictions import evict
 
@@ -79,9 +79,22 @@ def drain(
 
 
 def uncordon(api: Api, node: str) -> None:
-    """Let the scheduler put pods on the node again."""
-    body = {"metadata": {"annotations": cordons.REMOVED}, "spec": {"unschedulable": None}}
+    """Let the scheduler put pods on the node again, unless NVSentinel holds it: then only our marks go."""
+    body: KubeObject = {"metadata": {"annotations": dict(cordons.REMOVED)}}
+    if not stays_held(api, api.get(known("Node"), node)):
+        body["spec"] = {"unschedulable": None}
     api.merge_patch(known("Node"), node, None, body)
+
+
+def stays_held(api: Api, node: KubeObject | None) -> bool:
+    """Return whether NVSentinel holds the node, and say that it stays cordoned then."""
+    if node is None or not (why := sentinel.held(node)):
+        return False
+    api.warn(
+        f"Node {node_facts.name(node)} stays cordoned: NVSentinel holds it ({why}), and lets it go when it "
+        "finds the node healthy."
+    )
+    return True
 
 
 def _empty(

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import typing as t
 
+from .._catalogue.well_known import GPU_PRESENT
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, Snapshot
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._nodes import sentinel_steps
 from .._olm import operators as olm_steps, plans
 from . import channels, foresight, health, images, jobs, remedies, report
 from .crd_changes import refuse_lost
@@ -31,17 +34,25 @@ def upgrade(api: Api, params: OperatorUpgradeParams) -> dict[str, t.Any]:
             for job in found:
                 foresight.check_support(api, job)
                 ends += foresight.foresee(api, job, params)
-            for job in found:
-                if api.check_mode and job.way.stops:
-                    _dry_run(api, job, params)
-                else:
-                    _run(api, job, params)
+            with _opted_out(api, found):
+                for job in found:
+                    if api.check_mode and job.way.stops:
+                        _dry_run(api, job, params)
+                    else:
+                        _run(api, job, params)
     except AcceleratorError as exc:
         if not api.check_mode and any(job.steps for job in found):
             remedies.say_what_stays(exc)
         exc.facts.update(_result(found))
         raise
     return {**_result(found), "ends": ends}
+
+
+def _opted_out(api: Api, found: t.Iterable[Job]) -> contextlib.AbstractContextManager[None]:
+    """Return the time in which NVSentinel leaves the GPU nodes alone; nothing where nothing is upgraded."""
+    if not any(job.way.stops for job in found):
+        return contextlib.nullcontext()
+    return sentinel_steps.opted_out(api, lambda: api.list(known("Node"), labels=f"{GPU_PRESENT}=true"))
 
 
 def _result(found: t.Iterable[Job]) -> dict[str, t.Any]:

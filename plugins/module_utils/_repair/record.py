@@ -60,10 +60,14 @@ def is_cordoned_here(node: KubeObject) -> bool:
     return cordons.is_for(node, cordons.FOR_REPAIR)
 
 
-def ended(node: KubeObject) -> dict[str, t.Any]:
-    """Return the merge patch that removes the record, and uncordons what a repair cordoned."""
+def ended(node: KubeObject, is_held: bool = False) -> dict[str, t.Any]:
+    """Return the merge patch that removes the record, and uncordons what a repair cordoned.
+
+    is_held: somebody else keeps the node cordoned.
+    """
     notes: dict[str, None] = {KEY: None}
     if not is_cordoned_here(node):
         return {"metadata": {"annotations": notes}}
     notes |= cordons.REMOVED
-    return {"metadata": {"annotations": notes}, "spec": {"unschedulable": None}}
+    body: dict[str, t.Any] = {"metadata": {"annotations": notes}}
+    return body if is_held else {**body, "spec": {"unschedulable": None}}

@@ -16,7 +16,7 @@ from .._core.ownership import POOL
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._machines.steps import health, nodes as node_steps
-from .._nodes import cordons, drain, drain_steps, node as node_facts
+from .._nodes import cordons, drain, drain_steps, node as node_facts, sentinel_steps
 from .._nodes.drain_judge import Rules
 from .._nodes.evictions import evict
 from .._workload import chosen, steps as validation_steps
@@ -28,6 +28,7 @@ from . import (
     reboot,
     reboot_steps,
     record as records,
+    replaced_steps,
     report,
     seen as decision,
 )
@@ -38,7 +39,10 @@ from .seen import Seen
 
 _NODE: t.Final = known("Node")
 # What a validation says about GPUs that do not compute. Its other codes are about images, quotas and pods.
-_BROKEN: t.Final = ("WORK-FAILED", "GPU-ALLOC")
+_BROKEN: t.Final = (
+    *("WORK-FAILED", "WORK-FAULT", "GPU-ALLOC"),
+    *("WORK-LOW", "WORK-BASELINE", "WORK-PEER"),
+)
 
 
 def ensure(api: Api, params: GpuNodeRepairParams) -> dict[str, t.Any]:
@@ -85,7 +89,8 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if seen.is_unclear and params["repair"] == options.AUTO:
         raise _unclear(seen)
     if done == options.REPLACE:
-        return _replace(api, params, seen)
+        with sentinel_steps.opted_out(api, lambda: [seen.node]):
+            return _replace(api, params, seen)
     if done == decision.STAYS:
         raise NotReadyError(
             reboot.STAYS,
@@ -97,12 +102,13 @@ def _repair(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.An
     if params["repair"] == options.AUTO and params["replace"]:
         # What would refuse the replacement later refuses the whole repair now.
         node_steps.replaceable(api, seen.name, seen.machine, params["namespace"])
-    try:
-        return _reboot(api, params, seen, done)
-    except NotReadyError as exc:
-        if exc.code != reboot.STAYS:
-            raise
-        return _still_broken(api, params, exc)
+    with sentinel_steps.opted_out(api, lambda: [seen.node]):
+        try:
+            return _reboot(api, params, seen, done)
+        except NotReadyError as exc:
+            if exc.code != reboot.STAYS:
+                raise
+            return _still_broken(api, params, exc)
 
 
 def _refuse_update(seen: Seen) -> None:
@@ -173,10 +179,11 @@ def _given_back(
             reboot.STAYS, evidence=exc.evidence, facts=exc.facts, node=seen.name, faults=why
         ) from exc
     reboot_steps.clean(api, seen)
-    body = records.ended(seen.node)
+    is_held = drain_steps.stays_held(api, api.get(_NODE, seen.name))
+    body = records.ended(seen.node, is_held)
     api.merge_patch(_NODE, seen.name, None, body)
     live = api.get(_NODE, seen.name) or seen.node
-    if node_facts.is_cordoned(live):
+    if node_facts.is_cordoned(live) and not is_held:
         api.warn(f"Node {seen.name} works. It was cordoned before, so it stays cordoned.")
     return {**_result(dataclasses.replace(seen, node=live), done, way), "workload": validated["workload"]}
 
@@ -212,4 +219,9 @@ def _replace(api: Api, params: GpuNodeRepairParams, seen: Seen) -> dict[str, t.A
     made = node_steps.replace(api, seen.name, seen.machine, wishes)
     if warning:
         api.warn(warning)
-    return report.result(seen, "replaced", new_machines=made)
+    found = report.result(seen, "replaced", new_machines=made)
+    if params["validation"]:
+        given = {"claims": seen.claims, **params["validation"]}
+        new = replaced_steps.New(made, seen.expected, params["namespace"], "gpu_repair_validation")
+        found["workload"] = replaced_steps.validate(api, new, given)
+    return found

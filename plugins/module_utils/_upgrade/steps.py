@@ -12,6 +12,7 @@ from .._core.objects import name
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
+from .._nodes import sentinel_steps
 from .._nodes.pool_nodes import check_pools
 from .._stack.drivers.image import THERE
 from .._stack.drivers.steps import look_up
@@ -182,8 +183,10 @@ def _begin(
             found = states.read(api.get(MAP, states.NAME, params.namespace))
             return _run(api, params, found, plan.wanted)
     work = Work(api, params, seen, plan, state, ends, state.seconds, remarks, bool(queued))
-    run_steps.begin(work, found)
-    return run_steps.upgrade(work)
+    nodes = [seen.drivers[node].node for node in plan.nodes if node in seen.drivers]
+    with sentinel_steps.opted_out(api, lambda: nodes):
+        run_steps.begin(work, found)
+        return run_steps.upgrade(work)
 
 
 def _check_images(api: Api, namespace: str, seen: Seen, plan: Plan) -> None:

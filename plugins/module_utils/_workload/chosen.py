@@ -10,21 +10,26 @@ import typing as t
 
 from .._core import references
 from .._core.errors import AcceleratorError, InputError
+from .._core.input import Problems
 from .._core.objects import KubeObject, name
+from .._pools.programs import read_programs, tolerance
+from . import expectations
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, host_of
 from .programs.registry import PROGRAMS
 
 # What a remedy of gpu_workload says to set.
 _SETTING: t.Final = re.compile(
-    r"(?:gpu_validation_|validate\.)(image|namespace)(?: of the pool in gpu_pools)?"
-    r"(?: \(module option \w+\))?"
+    r"`?(?:gpu_validation_|validate\.)(image|namespace|expectations|tolerance|programs)(\[\]\.\w+)?`?"
+    r"(?: of the pool in `?gpu_pools`?)?(?: \(module option \w+\))?"
 )
 # Option of a validation -> its type in Python, and in words.
 _TYPES: t.Final[dict[str, tuple[t.Any, str]]] = {
     **dict.fromkeys(("namespace", "image", "benchmark"), (str, "text")),
     "claims": (bool, "true or false"),
     "programs": (list, "a list of programs"),
+    "expectations": (dict, "a mapping of GPU models"),
+    "tolerance": ((int, float), "a number"),
     "hold": (int, "a whole number"),
     "grace": ((int, float), "a number"),
 }
@@ -37,7 +42,7 @@ def check(given: t.Mapping[str, t.Any], variable: str) -> None:
 
     Ansible does not check them where a task has them as one mapping. variable: of the playbook.
     """
-    variable = f"{variable} (module option validation)"
+    name_of_variable, variable = variable, f"{variable} (module option validation)"
     if wrong := sorted(set(given) - set(_TYPES)):
         raise InputError(
             "INPUT-OPTION",
@@ -54,6 +59,25 @@ def check(given: t.Mapping[str, t.Any], variable: str) -> None:
         message = f"validation.benchmark is {given['benchmark']}, which is no benchmark."
         known = ", ".join(sorted(PROGRAMS))
         raise InputError("INPUT-VALUE", message, f"Set benchmark in {variable} to one of {known}.")
+    _check_programs(given, name_of_variable)
+
+
+def _check_programs(given: t.Mapping[str, t.Any], variable: str) -> None:
+    """Raise InputError for a program that cannot run, with its path in the variable."""
+    problems = Problems()
+    if "tolerance" in given:
+        tolerance(given["tolerance"], f"{variable}.tolerance", problems)
+    if "programs" in given:
+        for key in sorted({"benchmark", "image"} & set(given)):
+            remedy = f"Move it into an entry of `{variable}.programs`."
+            problems.add("POOL-CONFLICT", f"{variable}.{key}", remedy=remedy, other="programs")
+        for index, entry in enumerate(read_programs(given["programs"], f"{variable}.programs", problems)):
+            if entry.get("nodes", 1) > 1:
+                path, remedy = f"{variable}.programs[{index}].nodes", "Leave nodes out of the program."
+                other = "a validation of each node by itself"
+                problems.add("POOL-CONFLICT", path, remedy=remedy, other=other)
+    problems.raise_if_any()
+    expectations.check(given.get("expectations") or {})
 
 
 @contextlib.contextmanager
@@ -62,7 +86,7 @@ def remedies(variable: str) -> t.Iterator[None]:
     try:
         yield
     except AcceleratorError as exc:
-        exc.remedy = _SETTING.sub(rf"`\1` in {variable} (module option validation)", exc.remedy)
+        exc.remedy = _SETTING.sub(rf"`\1\2` in {variable} (module option validation)", exc.remedy)
         raise
 
 
@@ -94,6 +118,7 @@ def validation(
             "node_selector": {HOSTNAME: host_of(node)},
             "tolerations": [*tolerations_of(node), *more],
             "expected": expected[name(node)],
+            **({"programs": given["programs"]} if given.get("programs") else {}),
         }
         for node in nodes
     ]

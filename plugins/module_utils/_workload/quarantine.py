@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._nodes import cordons, startup
+from .._nodes import cordons, sentinel, startup
 from .._nodes.node import is_cordoned
 from .._nodes.taints import FAILED, FAILED_TOLERATION, STARTUP, STARTUP_TOLERATION, UNSCHEDULABLE, taints
 
@@ -50,6 +50,8 @@ def open_again(node: KubeObject) -> KubeObject | None:
         body = _with_taints(node, [taint for taint in taints(node) if not _is_ours(taint)])
     if cordons.is_for(node, FOR_VALIDATION):
         body.setdefault("metadata", {})["annotations"] = dict(cordons.REMOVED)
+        if sentinel.held(node):
+            return body
         body.setdefault("spec", {})["unschedulable"] = None
         if "taints" in body["spec"]:
             body["spec"]["taints"] = [

@@ -14,7 +14,7 @@ from .._core.ownership import POOL, pool_label, selector
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._kube.session import Change
-from .._nodes import claims as gpu_claims
+from .._nodes import claims as gpu_claims, drain_steps, sentinel_steps
 from .._nodes.labels import common_selector
 from .._nodes.pool_nodes import check_resources
 from . import (
@@ -128,6 +128,10 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
         if again := [turn for turn in free if _is_overtaken(api, turn)]:
             _validate(api, params, again)
         _judge_and_remember(api, params, [turn for turn in free if turn.error is None])
+    if not api.check_mode:
+        wrong = {node for turn in each for node in turn.wrong}
+        found = {name(node): node for turn in each for node in turn.found if name(node) not in wrong}
+        sentinel_steps.take_back(api, found.values())
 
 
 def _by_pool(each: t.Sequence[Turn]) -> list[list[Turn]]:
@@ -291,6 +295,7 @@ def _mark_nodes(api: Api, each: t.Sequence[Turn]) -> None:
                     api.merge_patch(known("Node"), name(node), None, body)
             elif name(node) not in {*bad, *opened} and node in turn.passed and quarantine.open_again(node):
                 gate_steps.open_node(api, node)
+                drain_steps.stays_held(api, node)
                 opened.add(name(node))
 
 

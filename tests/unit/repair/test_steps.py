@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import sentinel
 from ansible_collections.accelerators.openshift.plugins.module_utils._repair import steps
 
 
@@ -165,14 +166,33 @@ def test_a_node_that_the_vendor_repaired_is_validated_and_given_back(validation:
     assert (room.node["spec"].get("unschedulable"), room.notes) == (None, {})
 
 
-def test_a_failed_validation_counts_as_broken_but_an_image_does_not(validation: Validation) -> None:
+@pytest.mark.parametrize("code", ["WORK-FAILED", "WORK-FAULT", "WORK-LOW", "WORK-BASELINE", "WORK-PEER"])
+def test_a_failed_validation_counts_as_broken_but_an_image_does_not(
+    validation: Validation, code: str
+) -> None:
     room = Room()
     validation.fails = "WORK-IMAGE"
     assert failure(room).code == "WORK-IMAGE"
-    validation.fails = "WORK-FAILED"
+    validation.fails = code
     error = failure(room)
     assert error.code == "REPAIR-STAYS"
     assert (room.boots, room.node["spec"]["unschedulable"]) == (1, True)
+
+
+def test_nvsentinel_leaves_the_node_alone_and_keeps_what_it_holds() -> None:
+    room = Room()
+    room.server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nvsentinel"}})
+    room.node["metadata"]["labels"][sentinel.STATE] = "quarantined"
+    room.writes_left = 1
+    with contextlib.suppress(KilledError):
+        repair(room)
+    assert room.node["metadata"]["labels"][sentinel.MANAGED] == "false"
+    room.writes_left = None
+    api = room.api()
+    steps.ensure(api, params())
+    assert (room.node["spec"]["unschedulable"], room.notes) == (True, {})
+    assert sentinel.MANAGED not in room.node["metadata"]["labels"]
+    assert any("NVSentinel holds it" in warning for warning in api.warnings)
 
 
 def test_a_node_that_an_administrator_cordoned_stays_cordoned() -> None:

@@ -23,9 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.mani
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
-    GpuNodeParams,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.options import (
     GpuMonitoringParams,
 )
@@ -44,6 +41,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secre
 from ansible_collections.accelerators.openshift.plugins.module_utils._queue.options import GpuQueueParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.options import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._repair.replaced_steps import (
+    GpuNodeWithValidation,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.options import GpuSharingParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._sharing.repartition import (
     GpuRepartitionParams,
@@ -73,7 +73,7 @@ PARAMS: dict[str, type] = {
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_monitoring": GpuMonitoringParams,
-    "gpu_node": GpuNodeParams,
+    "gpu_node": GpuNodeWithValidation,
     "gpu_partition": GpuPartitionParams,
     "gpu_plan": GpuPlanParams,
     "gpu_pull_secret": GpuPullSecretParams,

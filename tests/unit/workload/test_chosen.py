@@ -8,13 +8,14 @@ from __future__ import annotations
 import pytest
 from unit.workload.builders import node
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes import registry
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     InputError,
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen, obstacles
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import chosen, obstacles, turns
 
 
 def tainted(*keys: str) -> KubeObject:
@@ -58,6 +59,48 @@ def test_a_validation_that_cannot_run_is_refused_early(given: dict[str, object],
     assert text in caught.value.message
     assert "gpu_upgrade_validation" in caught.value.remedy
     chosen.check({"hold": 1, "grace": 2, "claims": True, "benchmark": "vectoradd"}, "gpu_upgrade_validation")
+
+
+def test_programs_reach_the_turns_of_each_node() -> None:
+    given = {"programs": [{"program": "dcgm", "level": 2}, "matmul"], "tolerance": 0.2}
+    chosen.check(given, "gpu_upgrade_validation")
+    found = turns.begin(chosen.validation([tainted()], {"gpu-0": {"nvidia.com/gpu": 2}}, 60, given))
+    assert [(turn.pool, turn.params.program.label) for turn in found] == [
+        ("gpu-0", "matmul"),
+        ("gpu-0", "dcgm:2"),
+    ]
+    assert {turn.params.program.tolerance for turn in found} == {0.2}
+    (short,) = turns.begin(chosen.validation([tainted()], {"gpu-0": None}, 60, {}))
+    assert short.params.program.program == "vectoradd"
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"programs": ["matmull"]}, "gpu_repair_validation.programs[0]"),
+        ({"programs": [{"program": "dcgm", "level": 9}]}, "gpu_repair_validation.programs[0].level"),
+        ({"programs": ["matmul"], "image": "r.example.com/i:1"}, "gpu_repair_validation.image"),
+        (
+            {"programs": [{"program": "nccl", "nodes": 2}]},
+            "gpu_repair_validation.programs[0].nodes",
+        ),
+        ({"tolerance": 2}, "gpu_repair_validation.tolerance"),
+    ],
+)
+def test_wrong_programs_are_refused_with_the_variable_of_the_playbook(
+    given: dict[str, object], path: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        chosen.check(given, "gpu_repair_validation")
+    assert path in caught.value.message
+
+
+@pytest.mark.parametrize("code", ["WORK-LOW", "WORK-ARCH", "WORK-PEER"])
+def test_a_remedy_of_a_figure_names_the_variable(code: str) -> None:
+    with pytest.raises(NotReadyError) as caught, chosen.remedies("gpu_upgrade_validation"):
+        raise NotReadyError(code, "too low", registry.CODES[code].remedy)
+    assert "gpu_upgrade_validation (module option validation)" in caught.value.remedy
+    assert "gpu_pools" not in caught.value.remedy
 
 
 @pytest.mark.parametrize(

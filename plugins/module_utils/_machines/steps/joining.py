@@ -10,10 +10,11 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ..._core.errors import AcceleratorError, ConflictError, ForbiddenError, NotReadyError, WaitTimeoutError
-from ..._core.objects import KubeObject
+from ..._core.objects import KubeObject, name
 from ..._core.readiness import Readiness, failed, pending
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
+from ..._nodes import sentinel_steps
 from .. import csr, machine as machine_facts, trouble
 
 Snapshot = dict[str, list[KubeObject]]
@@ -153,8 +154,34 @@ class Joining:
     ) -> Snapshot:
         """Return the first snapshot that judge calls ready. Raise NotReadyError or WaitTimeoutError.
 
-        mine: whether a Machine is one of those waited for; requests of other Machines are ignored.
+        mine: whether a Machine is one of those waited for; requests of other Machines are ignored. NVSentinel
+        leaves nodes that join meanwhile alone, until a validation finds their devices.
         """
+        before: list[set[str]] = []
+
+        def noting(snapshot: Snapshot) -> Readiness:
+            if not before:
+                before.append({name(node) for node in snapshot.get("nodes", ())})
+            return judge(snapshot)
+
+        snapshot = self._wait(queries, noting, mine, stage)
+        made = {machine_facts.node_name(machine) for machine in snapshot["machines"] if mine(machine)}
+        new = [
+            node
+            for node in snapshot.get("nodes", ())
+            if name(node) in made and before and name(node) not in before[0]
+        ]
+        if new and not self.api.check_mode and sentinel_steps.is_there(self.api):
+            sentinel_steps.opt_out(self.api, new)
+        return snapshot
+
+    def _wait(
+        self,
+        queries: t.Mapping[str, Query],
+        judge: t.Callable[[Snapshot], Readiness],
+        mine: t.Callable[[KubeObject], bool],
+        stage: str,
+    ) -> Snapshot:
         while True:
             joined = Joined(judge, mine, time.time, self.approve, self.is_blind, self.done, self.welcome)
             watched = {"requests": Query(known(_KIND))} if self.approve or self.is_looking else {}
