@@ -53,9 +53,7 @@ def enabled(playbook: Playbook) -> Run:
 def validate(playbook: Playbook, enabled: Run) -> t.Callable[..., TaskResult]:
     def call(*programs: t.Any, rack: str = "new", **options: t.Any) -> TaskResult:
         entry = {"pool": rack, "node_selector": {"rack": rack}, "expected": {"nvidia.com/gpu": 2}}
-        more: dict[str, t.Any] = {
-            key: options.pop(key) for key in ("on_failure", "tolerance") if key in options
-        }
+        more: dict[str, t.Any] = {"on_failure": options.pop("on_failure", "report")}
         pools = [{**entry, **more, "programs": list(programs)}]
         return playbook.module("gpu_workload", pools=pools, wait_timeout=120, **options)
 
