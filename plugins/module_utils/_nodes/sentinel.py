@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import typing as t
 
+from .._catalogue.well_known import DRIVER_UPGRADE
 from .._core.objects import KubeObject
 from . import cordons, devices
 from .labels import labels
@@ -22,6 +23,8 @@ MANAGED: t.Final = "nvsentinel.dgxc.nvidia.com/managed"
 _OLD: t.Final = "k8saas.nvidia.com/ManagedByNVSentinel"
 STATE: t.Final = "dgxc.nvidia.com/nvsentinel-state"
 _CORDON: t.Final = "k8saas.nvidia.com/cordon-by"
+# States of the GPU operator's driver upgrade in which the node works.
+_NOT_BEGUN: t.Final = ("", "upgrade-required", "upgrade-done")
 # What we set, and in which run.
 NOTE: t.Final = "accelerators.openshift/nvsentinel"
 
@@ -67,7 +70,9 @@ def opt_in(node: KubeObject) -> KubeObject:
 
 
 def is_healthy(node: KubeObject) -> bool:
-    """Return whether the node is Ready with all devices, and no cordon of ours is left."""
+    """Return whether the node is Ready with all devices, no cordon of ours is left, and no upgrade runs."""
+    if labels(node).get(DRIVER_UPGRADE, "") not in _NOT_BEGUN:
+        return False
     wanted = devices.expected(node, {}) or dict.fromkeys(devices.resources(node), 1)
     ours = is_cordoned(node) and bool(cordons.purpose(node))
     return is_ready(node) and not ours and bool(wanted) and not devices.short(node, _all(node, wanted))

@@ -11,6 +11,9 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
@@ -120,6 +123,8 @@ def test_the_next_run_takes_back_what_a_killed_one_left() -> None:
         (node(cordoned=cordons.FOR_REPAIR), False),
         ({**node(), "spec": {"unschedulable": True}}, True),
         ({**node(), "status": {}}, False),
+        (node(**{DRIVER_UPGRADE: "upgrade-failed"}), False),
+        (node(**{DRIVER_UPGRADE: "upgrade-done"}), True),
     ],
 )
 def test_a_node_works_with_all_devices_and_without_a_cordon_of_ours(

@@ -9,7 +9,7 @@ import datetime
 import typing as t
 
 import pytest
-from unit.fake_server import Answer
+from unit.fake_server import Answer, FakeServer
 from unit.killed_run import KilledError
 from unit.upgrade.in_memory.builders import NAMESPACE, NEW, OLD, gpu_pod, params
 from unit.upgrade.in_memory.controller import Operator
@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import sentinel
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import run_steps, steps
 
 THREE: t.Final = ("gpu-0", "gpu-1", "gpu-2")
@@ -285,3 +286,25 @@ def test_status_says_what_keeps_a_node_from_its_driver() -> None:
     assert {(one["node"], one["code"]) for one in found["troubles"]} >= {("gpu-1", "GPU-UPG-FAILED")}
     assert {one["node"] for one in found["troubles"]} == {"gpu-1"}
     assert operator.server.writes() == []
+
+
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_nvsentinel_leaves_the_nodes_alone_until_they_work(is_broken: bool) -> None:
+    operator = Operator()
+    operator.server.served |= FakeServer("Namespace").served
+    operator.server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nvsentinel"}})
+    seen: set[int] = set()
+
+    def opted_out() -> list[str]:
+        nodes = [operator.must("Node", node) for node in THREE]
+        return [one["metadata"]["name"] for one in nodes if sentinel.MANAGED in one["metadata"]["labels"]]
+
+    after_each_write(operator, lambda _method, _url: seen.add(len(opted_out())))
+    if is_broken:
+        operator.broken = {("gpu-1", NEW)}
+        with pytest.raises(AcceleratorError):
+            steps.ensure(operator.api(), params(rollback=False))
+    else:
+        steps.ensure(operator.api(), params())
+    assert 3 in seen, "all nodes of the upgrade at the same time"
+    assert opted_out() == (["gpu-1"] if is_broken else [])
