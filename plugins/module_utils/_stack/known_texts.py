@@ -105,7 +105,8 @@ _TOOLKIT_AND_DISCOVERY: t.Final = (
     Signature(
         r"failed to install elfutils|RHEL entitlement may be improperly deployed"
         r"|Unable to find a match: (?:\S+ )*?(?:elfutils-libelf|kernel-(?:headers|devel|core|modules|\d))"
-        r"|Could not resolve Linux kernel version",
+        r"|Could not resolve Linux kernel version|Unable to find the kernel source tree"
+        r"|/lib/modules/\S+/build: No such file or directory",
         "GPU-DRV-NODTK",
         (DRIVER,),
         f"{_GPU}234",
@@ -124,7 +125,7 @@ _TOOLKIT_AND_DISCOVERY: t.Final = (
     ),
     Signature(
         r"failed to reach RHEL package repositories|failed to update the dnf metadata cache"
-        r"|Failed to download metadata for repo|Cannot download repomd\.xml",
+        r"|Failed to (?:download metadata|synchronize cache) for repo|Cannot download repomd\.xml",
         "GPU-DRV-REPO",
         (DRIVER, BUILD),
         f"{_NIC}830",
@@ -220,16 +221,29 @@ _DRIVERS: t.Final = (
         "Blackwell, GH200 and newer GPUs",
     ),
     Signature(
-        rf"not{_ON}supported{_ON}by{_ON}the{_ON}(?:NVIDIA|NVRM)\b|supported{_ON}through{_ON}the{_ON}"
-        rf"NVIDIA{_ON}\S+{_ON}Legacy{_ON}drivers?",
+        rf"supported{_ON}through{_ON}the{_ON}NVIDIA{_ON}\S+{_ON}Legacy{_ON}drivers?",
         "GPU-DRV-BRANCH",
         (DRIVER, KERNEL),
         "https://github.com/NixOS/nixos-hardware/issues/1880",
         releases="branches after 580 with Maxwell, Pascal and Volta",
     ),
     Signature(
+        rf"not{_ON}supported{_ON}by{_ON}the{_ON}(?:NVIDIA|NVRM)\b",
+        "GPU-DRV-BRANCH",
+        (DRIVER, KERNEL),
+        f"{_GPU}1371",
+        "this release of the driver does not support the device: the GPU is too old or too new for it, or "
+        "the "
+        "device is a vGPU, which needs the guest driver of NVIDIA's licensing portal",
+        "Run `oc debug node/{node} -- chroot /host lspci -nn -d 10de:`. For a GPU set driver.version of the "
+        "pool "
+        "in gpu_pools (module option driver) to a release that supports it, for Maxwell, Pascal and Volta of "
+        "branch 580; for a vGPU set its own driver image. The new driver pods end pods that use GPUs.",
+    ),
+    Signature(
         r"The Nouveau kernel driver is currently in use|probe routine was not called"
-        r"|[Ff]ailed to unload (?:the )?nouveau|rmmod: ERROR: Module nouveau is in use",
+        r"|[Ff]ailed to unload (?:the )?nouveau|Module nouveau is in use"
+        r"|is already bound to (?:nouveau|[Nn]ova|vfio-pci)",
         "GPU-DRV-NOUVEAU",
         (DRIVER, KERNEL),
         f"{_MANAGER}issues/37",
@@ -255,7 +269,8 @@ _DRIVERS: t.Final = (
         _ANOTHER,
     ),
     Signature(
-        r"(?i:could not insert '?nvidia[-_]peermem'?: Invalid argument)"
+        r"could not insert '?nvidia[-_]peermem'?: (?:Invalid argument|Unknown symbol)"
+        r"|Module nvidia[-_]peermem not found in directory"
         r"|nvidia[-_]peermem: (?:disagrees about version of symbol|Unknown symbol)",
         "GPU-RDMA-ABI",
         (DRIVER, KERNEL),
@@ -263,7 +278,8 @@ _DRIVERS: t.Final = (
         releases="after an update of the NIC driver; operator 26.3.0 also after a restart of the driver pod",
     ),
     Signature(
-        r"could not insert '?nvidia\S*: (?:Exec format error|Invalid module format)"
+        r"could not insert (?:module )?'?\S*nvidia\S*: (?:Exec format error|Invalid module format)"
+        r"|Module nvidia(?:[-_](?:uvm|modeset))? not found in directory"
         r"|nvidia\S*: (?:disagrees about version of symbol|version magic )",
         "GPU-DRV-BUILD",
         (DRIVER, KERNEL),
@@ -273,7 +289,7 @@ _DRIVERS: t.Final = (
         "kernel that `oc get node {node} -o wide` shows.",
     ),
     Signature(
-        r"could not insert '?nvidia\S*: Permission denied",
+        r"could not insert (?:module )?'?\S*nvidia\S*: Permission denied",
         "GPU-DRV-LOAD",
         (DRIVER,),
         f"{_GPU}553",
@@ -281,7 +297,7 @@ _DRIVERS: t.Final = (
         "Run `oc debug node/{node} -- chroot /host ausearch -m avc -ts recent`: it names the rule.",
     ),
     Signature(
-        r"could not insert '?nvidia\S*: Unknown symbol|\bnvidia\S*: Unknown symbol",
+        r"could not insert (?:module )?'?\S*nvidia\S*: Unknown symbol|\bnvidia\S*: Unknown symbol",
         "GPU-DRV-LOAD",
         (DRIVER, KERNEL),
         "https://github.com/src-d/coreos-nvidia/issues/3",
@@ -289,7 +305,8 @@ _DRIVERS: t.Final = (
         f"{_MESSAGES}: its line with Unknown symbol names what is missing.",
     ),
     Signature(
-        r"could not insert '?(?!nvidia)[\w-]+'?: Unknown symbol",
+        r"could not insert '?(?!nvidia)[\w-]+'?: (?:Unknown symbol|Exec format error|Invalid module format)"
+        r"|Module \S+ not found in directory \S*opt/lib/modules",
         "GPU-KMM-LOAD",
         (BUILD, OPERAND, KERNEL),
         "https://github.com/Xilinx-CNS/onload/issues/164",
@@ -297,6 +314,15 @@ _DRIVERS: t.Final = (
         "built for another kernel, or a module before it is missing",
         f"{_MESSAGES}: its line with Unknown symbol names it. Build the image for that kernel "
         "(`kmm.kernel_mappings`), or add the module that has the symbol to modules_loading_order.",
+    ),
+    Signature(
+        r"could not insert '?(?!nvidia)[\w-]+'?: File exists"
+        r"|modprobe: FATAL: Module (?!nvidia|nouveau|mlx|ib_|rdma_)\S+ is in use",
+        "GPU-KMM-LOAD",
+        (OPERAND,),
+        "https://github.com/kubernetes-sigs/kernel-module-management/issues/458",
+        "the node has a module of its own that is loaded, or that another module uses",
+        "Add it to `kmm.in_tree_modules_to_remove`, after the modules that use it.",
     ),
 )
 
@@ -352,6 +378,30 @@ _HARDWARE: t.Final = (
         f"{_REPAIR}; if the GPU does not come back, have it or the machine replaced.",
     ),
     Signature(
+        r"NVRM: Xid \(PCI:[^)]*\): (?!(?:13|31|43|45|63|68|92|94|109)\b)\d+,(?! \w+ Nonfatal)",
+        "GPU-HW-XID",
+        (KERNEL, DRIVER),
+        f"{_OPEN}1355",
+        "the driver reported a critical error of a GPU (Xid)",
+        f"Look the number up in docs/driver-stack.md. {_REPAIR}, and resets the GPU.",
+    ),
+    Signature(
+        r"uncorrectable ECC error encountered|CUDA_ERROR_ECC_UNCORRECTABLE",
+        "GPU-ECC",
+        (WORKLOAD, VALIDATOR),
+        "https://github.com/vllm-project/vllm/issues/5222",
+        "the GPU has a memory error that ECC could not correct",
+        f"{_REPAIR}: a reset of the GPU clears it. If it comes back, have the GPU replaced.",
+    ),
+    Signature(
+        r"SXid \(PCI:[^)]*\): \d+, Fatal",
+        "GPU-FABRIC",
+        (KERNEL, DRIVER),
+        "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html",
+        "an NVSwitch reported a fatal error (SXid)",
+        f"{_REPAIR}. If it comes back, have the board with the NVSwitches replaced.",
+    ),
+    Signature(
         r"XidCriticalError: Xid=\d+",
         "GPU-HW-XID",
         (OPERAND,),
@@ -378,7 +428,9 @@ _HARDWARE: t.Final = (
         f"{_GPU}544",
     ),
     Signature(
-        r"nvidia-gridd: Failed to (?:acquire license|register client)|License Status\s*: Unlicensed",
+        r"nvidia-gridd(?:\[\d+\])?: (?:Failed to (?:acquire|renew|borrow|register)"
+        r"|Valid \S+ license not found)"
+        r"|License Status\s*: Unlicensed",
         "GPU-VGPU-LICENSE",
         (DRIVER, KERNEL),
         f"{_GPU}220",
@@ -405,14 +457,25 @@ _HARDWARE: t.Final = (
 
 _RUNTIME: t.Final = (
     Signature(
-        r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)",
+        r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)|LIB_RM_VERSION_MISMATCH",
         "GPU-DRV-MISMATCH",
         (OPERAND, VALIDATOR, WORKLOAD, KERNEL, CRIO),
         f"{_GPU}898",
     ),
     Signature(
+        r"Incompatible Guest/Host drivers|Guest driver is incompatible with host",
+        "GPU-DRV-MISMATCH",
+        (OPERAND, KERNEL),
+        "https://github.com/mbilker/vgpu_unlock-rs/issues/10",
+        "the guest's vGPU driver and the vGPU manager of its host are of branches that do not fit",
+        "Set the version of the guest driver, or of vgpuManager in gpu_operator_spec, so that both are of "
+        "one "
+        "release of vGPU; the new pods of the driver end pods and virtual machines that use GPUs.",
+    ),
+    Signature(
         r"unsatisfied condition: cuda|CUDA driver version is insufficient for CUDA runtime version"
-        r"|PTX was compiled with an unsupported toolchain",
+        r"|PTX was compiled with an unsupported toolchain"
+        r"|forward compatibility was attempted on non supported HW",
         "GPU-DRV-CUDA",
         (CRIO, VALIDATOR, WORKLOAD),
         "https://github.com/microsoft/pai/issues/2962",
@@ -437,7 +500,8 @@ _RUNTIME: t.Final = (
         "toolkit 1.17.0, and mixed releases",
     ),
     Signature(
-        r"nvidia-container-cli: (?:initialization|detection|device) error",
+        r"nvidia-container-cli: (?:initialization|detection|device) error"
+        r"|lstat /run/nvidia/driver/\S+: no such file",
         "GPU-TK-HOOK",
         (CRIO,),
         "https://github.com/NVIDIA/nvidia-container-toolkit/issues/131",
@@ -457,6 +521,16 @@ _RUNTIME: t.Final = (
         f"{_GPU}531",
         "the container runtime finds no CDI description of the GPU",
         "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, which writes it.",
+    ),
+    Signature(
+        r"(?:cannot stat|error stat'ing file) `?\S*(?:nvidia|libcuda)\S*\.so",
+        "GPU-TK-RUNTIME",
+        (CRIO,),
+        "https://github.com/NVIDIA/nvidia-container-toolkit/issues/450",
+        "the CDI description names files of another driver release than the node has",
+        "Run `oc delete pod -n nvidia-gpu-operator -l app=nvidia-container-toolkit-daemonset "
+        "--field-selector "
+        "spec.nodeName={node}`: the new pod writes it again, and no other pod ends.",
     ),
     Signature(
         r"DRA driver (?:gpu|compute-domain)\.nvidia\.com is not registered",
@@ -480,7 +554,7 @@ _RUNTIME: t.Final = (
         _CTK_LOG,
     ),
     Signature(
-        r"Failed to initialize NVML: Unknown Error",
+        r"initialize NVML: (?:Unknown Error|ERROR_UNKNOWN)",
         "GPU-CDI-LOST",
         (WORKLOAD, OPERAND),
         f"{_GPU}485",
@@ -522,21 +596,23 @@ _PLUGINS: t.Final = (
         "state; GPUs of one node with different layouts need sharing.mig.strategy mixed.",
     ),
     Signature(
-        r"At least one mode change pending",
-        "GPU-MIG-REBOOT",
-        (OPERAND,),
-        f"{_GPU}603",
-        "a change of the MIG mode needs a reboot",
-        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, then reboot it.",
-    ),
-    Signature(
-        r"(?:setting|destroying|creating|destroy|MIG mode|MIGConfig).*: In use by another client",
+        r"(?:setting|destroying|creating|destroy|MIG mode|MIGConfig"
+        r"|\bGPU [\dA-F:.]+).*: In use by another client",
         "GPU-MIG-FAILED",
         (OPERAND,),
         "https://github.com/NVIDIA/DCGM/issues/276",
         "a program holds a GPU that the MIG manager has to partition",
         "Run `oc get pods -A --field-selector spec.nodeName={node}` to find pods that hold a GPU, also by "
         "hostPath, and end them.",
+    ),
+    Signature(
+        r"At least one mode change pending(?![\s\S]*MIG configuration applied successfully)"
+        r"|Resetting GPU \S+ is not supported",
+        "GPU-MIG-REBOOT",
+        (OPERAND,),
+        f"{_GPU}603",
+        "a change of the MIG mode needs a reboot",
+        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, then reboot it.",
     ),
     Signature(
         r"third-party Profiling module returned an unrecoverable error"
@@ -582,7 +658,7 @@ _CLUSTER: t.Final = (
         f"{_DOCS}gpu-operator/latest/gpu-operator-rdma.html",
     ),
     Signature(
-        r"failed calling webhook[\s\S]*x509: certificate",
+        r"(?:failed calling|conversion) webhook [\s\S]*x509: certificate",
         "API-WEBHOOK",
         (WEBHOOK,),
         "https://github.com/openshift/service-ca-operator/issues/200",
@@ -591,7 +667,8 @@ _CLUSTER: t.Final = (
         "Run `oc get clusteroperator service-ca`, and `oc get pods -n openshift-service-ca`; then run again.",
     ),
     Signature(
-        r"failed calling webhook[\s\S]*(?:no endpoints available for service|connection refused"
+        r"(?:failed calling|conversion) webhook [\s\S]*(?:no endpoints available for service"
+        r"|connection refused"
         r"|context deadline exceeded)",
         "API-WEBHOOK",
         (WEBHOOK,),
@@ -599,6 +676,12 @@ _CLUSTER: t.Final = (
         "no pod answers for a webhook that the API server has to ask",
         "Run `oc get pods -A -o wide`, find the pods of the service that the message names, and run again "
         "when they are Ready.",
+    ),
+    Signature(
+        r"unable to validate against any security context constraint",
+        "GPU-SCC",
+        (WEBHOOK,),
+        "https://github.com/openshift/instaslice-operator/pull/399",
     ),
     Signature(
         r"proxyconnect tcp|https://172\.30\.0\.1(?::443)?/\S*\"?: (?:Service Unavailable|Forbidden)",
@@ -643,6 +726,22 @@ _SYMPTOMS: t.Final = (
         f"{_GPU}239",
         "the node does not load the driver's kernel module",
         f"{_MESSAGES}: its lines with NVRM or nvidia name the cause.",
+    ),
+    Signature(
+        r"NVIDIA-SMI has failed because it couldn't communicate|(?i:driver[ _]not[ _]loaded)",
+        "GPU-DRV-LOAD",
+        (VALIDATOR, OPERAND, WORKLOAD, EVENT),
+        "https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/1380",
+        "no driver is loaded on the node, or the container does not have its devices",
+        _DRIVER_PODS,
+    ),
+    Signature(
+        r"no CUDA-capable device is detected",
+        "GPU-TK-RUNTIME",
+        (VALIDATOR, WORKLOAD),
+        f"{_GPU}253",
+        "the program sees no GPU in its container",
+        _CTK_LOG,
     ),
     Signature(
         r"No devices found\. Waiting indefinitely",
@@ -695,7 +794,8 @@ PULLS: t.Final = (
         "`playbooks/rotate_pull_secret.yml`), or mirror the image.",
     ),
     Signature(
-        r"Source image rejected|signature was required, but no signature exists",
+        r"Source image rejected|signature was required, but no signature exists"
+        r"|signature verification failed",
         _GPU_IMAGE,
         (EVENT,),
         "https://github.com/containers/image/blob/main/docs/containers-policy.json.5.md",
@@ -741,7 +841,8 @@ PULLS: t.Final = (
     ),
     Signature(
         r"no such host|i/o timeout|connection refused|no route to host|network is unreachable|x509:"
-        r"|TLS handshake|context deadline exceeded|connection reset|pinging container registry|proxyconnect",
+        r"|TLS handshake|context deadline exceeded|connection reset|pinging container registry|proxyconnect"
+        r"|server misbehaving|Service Unavailable|Bad Gateway|HTTP response to HTTPS client|unexpected EOF",
         _GPU_IMAGE,
         (EVENT,),
         f"{_GPU}427",

@@ -679,6 +679,14 @@ CODES: t.Final = (
         "asks for, and replace the GPU.",
     ),
     Code(
+        "GPU-SCC",
+        "OpenShift refuses a pod, because its service account may not use a security context constraint that "
+        "allows what the pod asks for.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`: the operator grants these rights. "
+        "`oc auth can-i use scc/privileged --as system:serviceaccount:nvidia-gpu-operator:nvidia-driver` "
+        "shows whether the driver has them.",
+    ),
+    Code(
         "GPU-SHARING-BUSY",
         "The way of sharing changes from or to MPS on nodes where pods use GPUs. MPS servers stop or start, "
         "and the CUDA contexts of these pods end. Nothing was changed.",
