@@ -136,8 +136,9 @@ molecule: ## every molecule scenario on a sandbox of its own, WORKERS= at a time
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
-docs: setup rbac ## write docs/errors.md and rbac/, and check the documentation of every plugin and role
+docs: setup rbac ## write docs/errors.md, docs/known-texts.md and rbac/, and check the documentation of every plugin and role
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
+	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/known_texts.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
 .PHONY: rbac

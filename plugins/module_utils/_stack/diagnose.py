@@ -16,9 +16,10 @@ from .._kube.client import Api
 from .._kube.kinds import by_name, known
 from . import olm_stages, pointers, stages, table
 from .judge import StackJudge
+from .known_texts import EVENT, PULLS, SIGNATURES
 from .operands import pod_is_ready
 from .pods import EXPLAINED, IMAGES, add, add_log_end, refused, trouble
-from .signatures import PULLS, SIGNATURES, advice, recognise, reported_xids
+from .signatures import advice, recognise, reported_xids
 from .stages import Chain, Finding, is_consequence
 
 MOST: t.Final = 4
@@ -163,7 +164,7 @@ def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeO
         if event.get("type") == "Normal":
             continue
         table = PULLS if error.code in IMAGES and reason == "Failed" else SIGNATURES
-        if known := recognise(text, table):
+        if known := recognise(text, table, EVENT):
             names = {"node": source.node, "pod": source.pod, "namespace": source.namespace}
             error.evidence.append(f"{source.pod}/{reason}: {text}")
             if table is PULLS or error.code in EXPLAINED:

@@ -11,8 +11,9 @@ from .._core import conditions
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, at, name
 from .._core.readiness import PENDING, about_node
+from .known_texts import PULLS, Signature
 from .operands import COMPONENTS, NAMESPACE, OUTDATED, UNWANTED, Operand
-from .signatures import PULLS, Signature, recognise, spoken, telling
+from .signatures import recognise, spoken, telling
 from .stages import Finding, on_node
 from .upgrade import judge_outdated
 

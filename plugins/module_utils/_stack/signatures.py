@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of known failures in logs, conditions and events, and Xids, with a remedy for each.
+"""Known texts of failures in logs, conditions and events, found with known_texts.py, and Xids with a remedy.
 
 An Xid is the driver's number of a GPU error. The device plugin withdraws a GPU after every Xid except 13, 31,
 43, 45, 68 and 109. After 109 the GPU needs a reset all the same, so only metrics, events and the driver's own
@@ -14,300 +14,47 @@ import re
 import typing as t
 
 from .._core.errors import template_of
+from .known_texts import (
+    CRIO,
+    DRIVER,
+    EVENT,
+    KERNEL,
+    NAMES,
+    OPERATOR,
+    SIGNATURES,
+    VALIDATOR,
+    WEBHOOK,
+    WORKLOAD,
+    Signature,
+)
+
+# What else can stand in a place: an event quotes CRI-O, a driver's installer quotes the kernel.
+_ALSO: t.Final = {
+    DRIVER: (DRIVER, KERNEL),
+    EVENT: (EVENT, CRIO, WEBHOOK),
+    OPERATOR: (OPERATOR, WEBHOOK),
+    VALIDATOR: (VALIDATOR, WORKLOAD),
+}
 
 
-class Signature(t.NamedTuple):
-    """A known text. pattern: a regular expression. code: for an error with this text.
+def recognise(text: str, table: t.Iterable[Signature] = SIGNATURES, place: str = "") -> Signature | None:
+    """Return the first signature that the text matches, or None; surer signatures come first.
 
-    meaning, remedy: of a code that has several signatures; the others have the text of the code. The remedy
-    may hold {node}, {pod} and {namespace}, which `advice` fills in.
+    place: where the text stands, a name of known_texts.py; without it, the text may stand anywhere.
     """
-
-    pattern: str
-    code: str
-    meaning: str = ""
-    remedy: str = ""
-
-    def advice(self, otherwise: str = "", **names: str) -> str:
-        """Return the remedy with these names; the other one if it needs a name that is not known."""
-        if not all(names.get(one) for one in _NAMES.findall(self.remedy)):
-            return otherwise
-        return _NAMES.sub(lambda found: names[found[1]], self.remedy)
-
-
-_NAMES: t.Final = re.compile(r"\{(node|pod|namespace)\}")
-# What may be between two words of a message of the kernel, which goes over several lines.
-_ON: t.Final = r"\s+(?:\[[^\]\n]*\]\s*)?(?:NVRM:\s+)?"
-NFD_WORKERS: t.Final = (
-    "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on the GPU nodes, and add 03 to "
-    "node_feature_discovery_pci_classes."
-)
-_TOOLKIT: t.Final = "Run `oc get imagestream driver-toolkit -n openshift -o yaml`"
-_ANOTHER: t.Final = (
-    "Set driver.version of the pool in gpu_pools (module option driver) to a release that does; the new "
-    "driver pods end pods that use GPUs, and playbooks/upgrade_driver.yml asks first."
-)
-_MESSAGES: t.Final = "Run `oc debug node/{node} -- chroot /host dmesg`"
-
-SIGNATURES: t.Final = (
-    Signature(
-        r"imagetag missing, using entitlement-based fallback|istag/driver-toolkit:\S+ -n openshift' missing",
-        "GPU-DTK-STREAM",
-        "the ImageStream openshift/driver-toolkit has no tag for the node's RHCOS version",
-        f"{_TOOLKIT}, and import the tag that the node's OSTREE_VERSION names.",
-    ),
-    Signature(
-        r"(?i:broken driver toolkit) (?:image )?detected",
-        "GPU-DTK-STREAM",
-        "the Driver Toolkit's image is for another kernel than the node runs",
-        f"{_TOOLKIT}, and import the tag of the node's OSTREE_VERSION again.",
-    ),
-    Signature(
-        r"failed to install elfutils|RHEL entitlement may be improperly deployed"
-        r"|Unable to find a match: (?:\S+ )*?(?:elfutils-libelf|kernel-(?:headers|devel|core|modules))"
-        r"|Could not resolve Linux kernel version",
-        "GPU-DRV-NODTK",
-    ),
-    Signature(
-        r"failed to reach RHEL package repositories|failed to update the dnf metadata cache"
-        r"|Failed to download metadata for repo|Cannot download repomd\.xml",
-        "GPU-DRV-REPO",
-    ),
-    Signature(
-        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
-        r"|no matches for kind .?ImageStream",
-        "GPU-DTK-STREAM",
-        "the ImageStream openshift/driver-toolkit is missing",
-        "Run `oc get imagestream driver-toolkit -n openshift`, then "
-        "`oc get clusteroperators openshift-samples image-registry`.",
-    ),
-    Signature(r"could not find osImage .* in OS --> DTK mapping", "GPU-DTK-OSIMAGE"),
-    Signature(
-        r"No GPU node in the cluster, do not create DaemonSets",
-        "GPU-NFD-EMPTY",
-        "the operator sees no node with an NVIDIA PCI label",
-        NFD_WORKERS,
-    ),
-    Signature(
-        r"Couldn't get kernelVersion, did you run the node feature discovery"
-        r"|Could not find kernel full version",
-        "GPU-NFD-KERNEL",
-        "node feature discovery did not label the kernel version",
-        "Run `oc get nodes -L feature.node.kubernetes.io/kernel-version.full` to find the GPU node without "
-        "it, and `oc get pods -n openshift-nfd -o wide` to check the nfd-worker there.",
-    ),
-    Signature(r"Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
-    Signature(
-        r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy", "GPU-UPG-POLICY"
-    ),
-    Signature(r"cannot delete Pods with local storage", "GPU-UPG-EMPTYDIR"),
-    Signature(
-        r"not signed by a key that is trusted|[Ll]oading of unsigned module is rejected"
-        r"|unsigned module loading is restricted|Required key not available|Key was rejected by service",
-        "GPU-DRV-SIGN",
-    ),
-    Signature(
-        r"sign-file: /run/secrets/(key|cert)/",
-        "GPU-KMM-SIGN",
-        "a Secret does not hold a key, or a certificate, to sign with",
-        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
-        "cert_secret.",
-    ),
-    Signature(
-        rf"not{_ON}supported{_ON}by{_ON}open{_ON}nvidia\.ko",
-        "GPU-DRV-FLAVOUR",
-        "the GPU needs the proprietary kernel modules, and the open ones are loaded",
-        "Set driver.kernel_module_type of the pool in gpu_pools (module option driver) to auto or "
-        "proprietary; the new driver pods end pods that use GPUs.",
-    ),
-    Signature(
-        rf"requires{_ON}use{_ON}of{_ON}the{_ON}NVIDIA{_ON}open{_ON}kernel{_ON}modules",
-        "GPU-DRV-FLAVOUR",
-        "the GPU needs the open kernel modules, and the proprietary ones are loaded",
-        "Set driver.kernel_module_type of the pool in gpu_pools (module option driver) to auto or open; the "
-        "new driver pods end pods that use GPUs.",
-    ),
-    Signature(
-        rf"not{_ON}supported{_ON}by{_ON}the{_ON}(?:NVIDIA|NVRM)\b|supported{_ON}through{_ON}the{_ON}"
-        rf"NVIDIA{_ON}\S+{_ON}Legacy{_ON}drivers?",
-        "GPU-DRV-BRANCH",
-    ),
-    Signature(
-        r"The Nouveau kernel driver is currently in use|probe routine was not called"
-        r"|[Ff]ailed to unload (?:the )?nouveau|rmmod: ERROR: Module nouveau is in use",
-        "GPU-DRV-NOUVEAU",
-    ),
-    Signature(
-        r"modpost: GPL-incompatible module \S+ uses GPL-only symbol",
-        "GPU-DRV-BUILD",
-        "this release of the driver does not support the node's kernel: it uses a symbol that only GPL "
-        "modules may use",
-        _ANOTHER,
-    ),
-    Signature(
-        r"/nvidia[^\s:]*\.[ch]:\d+(?::\d+)?: (?:fatal )?error:|modpost: \".*\" \[\S*nvidia\S*\] undefined"
-        r"|FATAL: no NVIDIA driver generated"
-        r"|performing the step: \"(?:Building kernel modules|Checking to see)",
-        "GPU-DRV-BUILD",
-        "this release of the driver does not support the node's kernel, and cannot be built for it",
-        _ANOTHER,
-    ),
-    Signature(
-        r"could not insert '?nvidia\S*: (?:Exec format error|Invalid module format)"
-        r"|nvidia\S*: (?:disagrees about version of symbol|version magic )",
-        "GPU-DRV-BUILD",
-        "the driver's kernel module was built for another kernel than the node runs",
-        f"{_TOOLKIT} to compare its tag with the node's OSTREE_VERSION; a precompiled image must name the "
-        "kernel that `oc get node {node} -o wide` shows.",
-    ),
-    Signature(
-        r"RmInitAdapter failed|rm_init_adapter failed|nvidia-persistenced failed to initialize"
-        r"|_kgspBootGspRm|BAR\d is 0M|This PCI I/O region assigned to your NVIDIA device is invalid",
-        "GPU-DRV-INIT",
-    ),
-    Signature(
-        r"has fallen off the bus|GPU is lost\.",
-        "GPU-HW-XID",
-        "a GPU has fallen off the bus",
-        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`, which drains and reboots the "
-        "node; if it comes back, have the GPU or the machine replaced.",
-    ),
-    Signature(
-        r"could not insert '?nvidia'?: No such device|No NVIDIA GPU found",
-        "GPU-DRV-LOAD",
-        "the driver finds no GPU that it can serve: this release or flavour does not support it, another "
-        "driver holds it, or it is not on the node's bus",
-        f"{_MESSAGES}: its lines with NVRM name the cause.",
-    ),
-    Signature(
-        r"Unable to load the kernel module '?nvidia\.ko",
-        "GPU-DRV-LOAD",
-        "the node does not load the driver's kernel module",
-        f"{_MESSAGES}: its lines with NVRM or nvidia name the cause.",
-    ),
-    Signature(r"[Dd]river/library version mismatch|API mismatch: the (?:client|NVIDIA)", "GPU-DRV-MISMATCH"),
-    Signature(r"error creating symlink|Failed to create symlinks under /dev/char", "GPU-VAL-DEVCHAR"),
-    Signature(
-        r'no runtime for "nvidia" is configured|failed to find runtime handler nvidia'
-        r"|ERROR_LIBRARY_NOT_FOUND|could not load NVML library|libnvidia-ml\.so\.1: cannot open shared object"
-        r"|did you set the docker default runtime to",
-        "GPU-TK-RUNTIME",
-        "the container runtime does not know the runtime class nvidia, so the container has no driver",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, or set "
-        "cdi.enabled to true.",
-    ),
-    Signature(
-        r"unresolvable CDI devices|CDI device injection failed",
-        "GPU-TK-RUNTIME",
-        "the container runtime finds no CDI description of the GPU",
-        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, which writes it.",
-    ),
-    Signature(
-        r"system not yet initialized|CUDA_ERROR_SYSTEM_NOT_READY|failed to start fabric manager"
-        r"|[Ff]abric manager .*interface version \S+ does(?:n't| not) match",
-        "GPU-FABRIC",
-    ),
-    Signature(r"Requested: 1, Available: 0, which is unexpected", "GPU-VAL-BUSY"),
-    Signature(
-        r"XidCriticalError: Xid=\d+",
-        "GPU-HW-XID",
-        "the device plugin took a GPU out of service after a critical Xid",
-        "Run `oc adm cordon {node}`, then reset or replace the GPU.",
-    ),
-    Signature(r"Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
-    Signature(
-        r"At least one mode change pending",
-        "GPU-MIG-REBOOT",
-        "a change of the MIG mode needs a reboot",
-        "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, then reboot it.",
-    ),
-    Signature(
-        r"(?:setting|destroying|creating|MIG mode).*: In use by another client",
-        "GPU-MIG-FAILED",
-        "a program holds a GPU that the MIG manager has to partition",
-        "Run `oc get pods -A --field-selector spec.nodeName={node}` to find pods that hold a GPU, also by "
-        "hostPath, and end them.",
-    ),
-    Signature(r"unable to read MDEV devices directory", "GPU-VGPU-MDEV"),
-    Signature(r"could not insert 'nvidia[-_]peermem': Invalid argument", "GPU-RDMA-ABI"),
-    Signature(r"rmmod: ERROR: Module (?:mlx|ib_|rdma_|iw_)\S* is in use", "NIC-DRV-INUSE"),
-    Signature(r"cannot access '/run/mellanox/drivers/\.driver-ready'", "NIC-DRV-BUILD"),
-    Signature(r"waiting for mellanox ofed and nvidia drivers", "GPU-RDMA-ORDER"),
-    Signature(
-        r"proxyconnect tcp|https://172\.30\.0\.1(?::443)?/\S*\"?: (?:Service Unavailable|Forbidden)",
-        "GPU-PROXY",
-    ),
-    Signature(
-        r"conflicting GPUCluster resource",
-        "GPU-CP-CONFLICT",
-        "a GPUCluster exists, and it excludes the ClusterPolicy",
-        "Keep one of the two: `oc delete gpucluster gpu-cluster` removes its stack and ends pods with its "
-        "claims; then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
-    ),
-    Signature(r"states not ready: \[", "GPU-CP-OPERAND"),
-)
-# Why a kubelet does not get an image.
-_GPU_IMAGE: t.Final = "GPU-IMAGE"
-PULLS: t.Final = (
-    Signature(
-        r"toomanyrequests|[Tt]oo [Mm]any [Rr]equests|pull rate limit",
-        _GPU_IMAGE,
-        "the registry limits how often it is asked",
-        "The node tries again by itself. To end it, log in to the registry (gpu_pull_secret_file of "
-        "`playbooks/rotate_pull_secret.yml`), or mirror the image.",
-    ),
-    Signature(
-        r"(?i:unauthorized|authentication required|no basic auth credentials|access denied|resource is denied"
-        r"|invalid username/password|status(?: code)?:? 40[13]\b|403 forbidden)",
-        _GPU_IMAGE,
-        "the registry does not accept the login, or there is none",
-        "Give the namespace a login for that registry with `ansible-playbook "
-        "playbooks/rotate_pull_secret.yml -e gpu_pull_secret_file=FILE`, where FILE is what `podman login "
-        "--authfile` wrote.",
-    ),
-    Signature(
-        r"no (?:matching manifest|image found in (?:image index|manifest list)) for|no match for platform",
-        _GPU_IMAGE,
-        "the image is not there for the node's processor architecture",
-        "Run `oc get node {node} -o jsonpath={.status.nodeInfo.architecture}`, and set an image that has it.",
-    ),
-    Signature(
-        r"couldn't parse image|invalid reference format|InvalidImageName|Failed to apply default image tag",
-        _GPU_IMAGE,
-        "the name of the image is not one that a registry can have",
-        "Set repository, image and version together, without a scheme and with the tag in version alone.",
-    ),
-    Signature(
-        r"manifest unknown|name unknown|[Nn]ot [Ff]ound|does not exist",
-        _GPU_IMAGE,
-        "the registry has no such image or tag",
-        "Correct repository, image and version of the operand (gpu_operator_spec, or driver of the pool in "
-        "gpu_pools), or push the image.",
-    ),
-    Signature(
-        r"no such host|i/o timeout|connection refused|no route to host|network is unreachable|x509:"
-        r"|TLS handshake|context deadline exceeded|connection reset|pinging container registry",
-        _GPU_IMAGE,
-        "the node does not reach the registry, or does not trust it",
-        "Mirror the image, or run `oc get proxy cluster -o yaml` and `oc get image.config cluster -o yaml` "
-        "to check the proxy and the trusted certificates.",
-    ),
-)
-
-
-def recognise(text: str, table: t.Iterable[Signature] = SIGNATURES) -> Signature | None:
-    """Return the first signature that the text matches, or None; surer signatures come first."""
-    found = next((entry for entry in table if re.search(entry.pattern, text)), None)
+    places = set(_ALSO.get(place, (place,)))
+    entries = (entry for entry in table if not place or places.intersection(entry.where))
+    found = next((entry for entry in entries if re.search(entry.pattern, text, re.MULTILINE)), None)
     return with_text(found) if found else None
 
 
 def with_text(known: Signature) -> Signature:
     """Return the signature with the text of its code if it has none of its own."""
-    if known.meaning:
+    if known.meaning and known.remedy:
         return known
     text = template_of(known.code)
-    meaning = text.message[0].lower() + text.message[1:-1]
-    return known._replace(meaning=meaning, remedy=text.remedy)
+    meaning = known.meaning or text.message[0].lower() + text.message[1:-1]
+    return known._replace(meaning=meaning, remedy=known.remedy or text.remedy)
 
 
 def remedy_for(text: str, otherwise: str, **names: str) -> str:
@@ -318,17 +65,32 @@ def remedy_for(text: str, otherwise: str, **names: str) -> str:
 
 def spoken(known: Signature, log: str) -> str:
     """Return the line of the log in which a known text begins."""
-    at = re.search(known.pattern, log)
+    at = re.search(known.pattern, log, re.MULTILINE)
     begin = log.rfind("\n", 0, at.start()) + 1 if at else 0
     return log[begin:].partition("\n")[0].strip()
 
 
+# What a runtime or a library for logs writes before the words of a program.
+_PREFIX: t.Final = re.compile(
+    r"(?:\d{4}-\d\d-\d\dT\S+ (?:std(?:out|err) [FP] )?)?"
+    r"(?:[IWEF]\d{4} [\d:.]+ +\d+ \S+\] |time=\S+ level=\w+ msg=\"?)?"
+)
 # What a program prints while it ends, and what a shell or a compiler prints of its own work.
 _NOISE: t.Final = re.compile(
     r"\++ |(?:Stopping|Unloading|Unmounting|Cleaning|Shutting|Terminating|Exiting|Restoring)\b"
     r"(?!.*(?:[Ff]ailed|error))"
     r"|Caught signal|[Ee]xiting\b|(?:Received|caught) (?:signal|SIG)|Done\b|#+$|[=+*-]{3,}|command terminated"
     r"|make(?:\[\d+\])?: (?:Entering|Leaving) |\s*(?:CC|LD|AR|MODPOST|BTF)\s"
+    r"|Performing cleanup on failure|command failed, retrying after"
+)
+# Lines that look like errors in every healthy log.
+_HARMLESS: t.Final = re.compile(
+    r"tainting kernel|taints kernel|Unable to read consumer identity|not registered with an entitlement"
+    r"|Unable to open .?kernel/dkms\.conf|rmmod: ERROR: Module \S+ is not currently loaded"
+    r"|http: TLS handshake error|Skipping BTF generation|Neither --kubeconfig nor --master was specified"
+    r"|Could not create symlink: .*: file exists|nvidia-drm module will not be installed"
+    r"|Skipping non-nvmlEventTypeXidCriticalError|missing MODULE_DESCRIPTION|Not collecting DCP metrics"
+    r"|(?i:No precompiled (?:kernel )?(?:interface|module|package)s? )"
 )
 _TRAP: t.Final = re.compile(
     r"(?:\++ (?:echo ')?)?(?:Stopping |Unloading |Unmounting |Shutting down|Caught signal|_shutdown)"
@@ -345,7 +107,10 @@ _NO_ERROR: t.Final = re.compile(
     r"|\bfailed[:=] ?0\b)"
 )
 # Lines that may have an error for a consequence, or none at all.
-_WEAK: t.Final = re.compile(r"(?i)\W*warn(?:ing)?\b|W\d{4} |.*\blevel\"?[=:] ?\"?warn|make(?:\[\d+\])?: ")
+_WEAK: t.Final = re.compile(
+    r"(?i)\W*warn(?:ing)?\b|[WI]\d{4} |.*\blevel\"?[=:] ?\"?(?:warn|info|debug)(?!.*msg=\"?error)"
+    r"|make(?:\[\d+\])?: "
+)
 
 
 def telling(log: str) -> tuple[str, bool]:
@@ -355,8 +120,8 @@ def telling(log: str) -> tuple[str, bool]:
     last line that is no noise; empty if all is noise.
     """
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    said = [line for line in lines if not _NOISE.match(line)]
-    before = [line for line in lines[: _trap(lines)] if not _NOISE.match(line)]
+    said = [line for line in lines if not _is_noise(line)]
+    before = [line for line in lines[: _trap(lines)] if not _is_noise(line)]
     for place in (before, said):
         errors = [line for line in place if _ERROR.search(line) and not _NO_ERROR.search(line)]
         if found := [line for line in errors if not _WEAK.match(line)] or errors:
@@ -364,13 +129,23 @@ def telling(log: str) -> tuple[str, bool]:
     return (before or said or [""])[-1], False
 
 
+def _words(line: str) -> str:
+    """Return the line without what stands before the words of the program."""
+    return _PREFIX.sub("", line, count=1)
+
+
+def _is_noise(line: str) -> bool:
+    return bool(_NOISE.match(_words(line)) or _HARMLESS.search(line))
+
+
 def _trap(lines: t.Sequence[str]) -> int:
     """Return the index at which the last clean-up begins; the number of lines if there is none."""
-    start = last = max((at for at, line in enumerate(lines) if _TRAP.match(line)), default=len(lines))
+    starts = [at for at, line in enumerate(lines) if _TRAP.match(_words(line))]
+    start = last = max(starts, default=len(lines))
     for at in range(last - 1, -1, -1):
-        if _TRAP.match(lines[at]):
+        if at in starts:
             start = at
-        elif not _NOISE.match(lines[at]):
+        elif not _is_noise(lines[at]):
             break
     return start
 
@@ -460,7 +235,7 @@ def xid(number: int) -> Xid:
 def advice(found: t.Sequence[tuple[int, str]], node: str) -> tuple[str, str]:
     """Return what happened, and the remedy for the gravest Xid of a node."""
     texts = [f"Xid {number} on {device or 'every device'}: {xid(number).meaning}" for number, device in found]
-    return "; ".join(texts), _NAMES.sub(node, REMEDIES[gravest(found)])
+    return "; ".join(texts), NAMES.sub(node, REMEDIES[gravest(found)])
 
 
 def gravest(found: t.Sequence[tuple[int, str]]) -> str:

@@ -11,8 +11,9 @@ from .._core.errors import NotReadyError, WaitTimeoutError, text_of
 from .._core.objects import KubeObject, Snapshot, number_of
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes import devices as node_devices
+from .._stack.known_texts import PULLS, WORKLOAD
 from .._stack.pods import trouble
-from .._stack.signatures import PULLS, recognise, spoken, telling
+from .._stack.signatures import recognise, spoken, telling
 from . import idle
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
@@ -321,7 +322,7 @@ def _failure(node: str, one: PodResult) -> Readiness:
         remedy = _REMEDIES[first["action"]].format(node=node) or text.remedy
         return failed("Fault", text.message, code=text.code, remedy=remedy, details=(words, *details))
     log = "\n".join(one["log_tail"])
-    known = recognise(log)
+    known = recognise(log, place=WORKLOAD)
     last = spoken(known, log) if known else telling(log)[0] or "no log"
     ended = f"{_ending(one)} ({known.meaning})" if known else _ending(one)
     text = text_of("WORK-FAILED", node=node, pod=one["name"], ended=ended, last_line=last)

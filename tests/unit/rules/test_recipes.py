@@ -15,7 +15,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import instance_types
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend, signatures
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend, known_texts
 from openshift_sandbox import scenario
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -103,8 +103,8 @@ class TestBackend:
 
 class TestLogSignature:
     def test_its_code_is_registered(self) -> None:
-        assert all(re.compile(row.pattern) for row in signatures.SIGNATURES)
-        assert {row.code for row in signatures.SIGNATURES} <= set(CODES)
+        assert all(re.compile(row.pattern) for row in known_texts.SIGNATURES)
+        assert {row.code for row in known_texts.SIGNATURES} <= set(CODES)
 
 
 class TestScenario:

@@ -118,6 +118,14 @@ CODES: t.Final = (
         "Run `oc describe {resource}`; its events and conditions give the cause.",
     ),
     Code(
+        "GPU-DCGM-PROFILING",
+        "DCGM cannot read the GPU's profiling counters: another program uses them, or the driver does not "
+        "give them.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-dcgm-exporter`. One program of a node can use "
+        "the counters: end a profiler, dcgmi or second nv-hostengine there, or take the metrics that begin "
+        "with DCGM_FI_PROF_ out of the ConfigMap that dcgmExporter of the ClusterPolicy names.",
+    ),
+    Code(
         "GPU-DELETED",
         "{object} does not exist.",
         "Run the task again; if the object disappears again, run `oc adm node-logs --role=master "
@@ -163,6 +171,13 @@ CODES: t.Final = (
         "GPU-DRV-CRASH",
         "The driver's pod crashes. The message explains the log where it is known.",
         "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+    ),
+    Code(
+        "GPU-DRV-CUDA",
+        "The program needs a newer CUDA than the node's driver has, or its container has no driver.",
+        "Run `oc get nodes -L nvidia.com/cuda.driver-version.full` to see the driver's release; use an image "
+        "with an older CUDA, or set `driver.version` of the pool to a newer release. The new driver pods end "
+        "pods that use GPUs, and upgrade_driver.yml asks first.",
     ),
     Code(
         "GPU-DRV-FLAVOUR",
@@ -450,6 +465,12 @@ CODES: t.Final = (
         "left the label. If pods with GPUs run there, a driver that starts ends them.",
     ),
     Code(
+        "GPU-MPS-DAEMON",
+        "The device plugin does not reach the MPS control daemon of its node, which it needs to share GPUs.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-mps-control-daemon "
+        "--all-containers`.",
+    ),
+    Code(
         "GPU-NFD-EMPTY",
         "Node {node}: no label feature.node.kubernetes.io/pci-10de.present, so the operator leaves the node "
         "out.",
@@ -480,6 +501,12 @@ CODES: t.Final = (
         "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get "
         "pods -n openshift-machine-config-operator -o name -l k8s-app=machine-config-daemon "
         "--field-selector spec.nodeName={node})`.",
+    ),
+    Code(
+        "GPU-NODE-DISK",
+        "A disk of the node is full.",
+        "Run `oc describe node {node}`: its condition DiskPressure says how full it is. Images and logs that "
+        "nobody uses go by themselves; give new nodes of the pool a larger disk with its key `disk`.",
     ),
     Code(
         "GPU-NODE-NOTREADY",
@@ -652,6 +679,14 @@ CODES: t.Final = (
         "asks for, and replace the GPU.",
     ),
     Code(
+        "GPU-SCC",
+        "OpenShift refuses a pod, because its service account may not use a security context constraint that "
+        "allows what the pod asks for.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`: the operator grants these rights. "
+        "`oc auth can-i use scc/privileged --as system:serviceaccount:nvidia-gpu-operator:nvidia-driver` "
+        "shows whether the driver has them.",
+    ),
+    Code(
         "GPU-SHARING-BUSY",
         "The way of sharing changes from or to MPS on nodes where pods use GPUs. MPS servers stop or start, "
         "and the CUDA contexts of these pods end. Nothing was changed.",
@@ -723,6 +758,13 @@ CODES: t.Final = (
         "`cdi.enabled: true`.",
     ),
     Code(
+        "GPU-TK-HOOK",
+        "The container runtime of the node fails in a hook of NVIDIA's container toolkit.",
+        "Set `cdi.enabled: true`, which needs no hook. With OpenShift 4.18.21 to 4.18.23 "
+        "(`oc get clusterversion`) the fault is in their crun: update to 4.18.24, which reboots the nodes "
+        "and ends their pods.",
+    ),
+    Code(
         "GPU-UPG-EMPTYDIR",
         "A pod with an emptyDir volume holds the GPU.",
         "Set deleteEmptyDir in `driver.upgrade_policy`, or delete those pods; both end pods and their data.",
@@ -764,8 +806,10 @@ CODES: t.Final = (
     ),
     Code(
         "GPU-VAL-BUSY",
-        "The operator's validator found no free GPU; the installation itself is not faulty.",
-        'Set gpu_operator_spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}} '
+        "The node had fewer free devices than a pod asks for when it came; the installation itself is not "
+        "faulty.",
+        "Wait until a pod of the node ends. For the operator's validator set gpu_operator_spec: "
+        '{validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "false"}]}}} '
         "(`spec.validator.plugin.env` of the ClusterPolicy).",
     ),
     Code(
@@ -773,6 +817,13 @@ CODES: t.Final = (
         "The validator cannot create the links to the GPUs below /dev/char; the driver itself may work.",
         "Set gpu_operator_spec: {validator: {driver: {env: [{name: DISABLE_DEV_CHAR_SYMLINK_CREATION, "
         'value: "true"}]}}} (`spec.validator.driver.env` of the ClusterPolicy).',
+    ),
+    Code(
+        "GPU-VGPU-LICENSE",
+        "The vGPU has no license, so it becomes slow or refuses CUDA.",
+        "Run `oc get clusterpolicy -o jsonpath={.items[*].spec.driver.licensingConfig}`: the Secret or "
+        "ConfigMap that it names needs client_configuration_token.tok and gridd.conf, and the node has to "
+        "reach the license server on port 443.",
     ),
     Code(
         "GPU-VGPU-MDEV",

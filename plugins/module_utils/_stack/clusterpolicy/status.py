@@ -13,7 +13,8 @@ from ..._core.objects import KubeObject, Snapshot, name, oldest
 from ..._core.readiness import FAILED, PENDING, READY
 from ..._nodes.labels import has_nvidia_pci, labels
 from .. import operands, stages
-from ..signatures import NFD_WORKERS, recognise
+from ..known_texts import NFD_WORKERS, OPERATOR
+from ..signatures import recognise
 from ..stages import RECONCILE_FAILED, Finding, on_object
 from .manifest import reason, state
 from .node import BLIND
@@ -51,7 +52,7 @@ def judge_policy(policy: KubeObject, snapshot: Snapshot) -> Finding:
     if error.get("status") != "True":
         return on_object(READY)
     said, when = str(error.get("message") or ""), since(policy, "Error")
-    known = recognise(said)
+    known = recognise(said, place=OPERATOR)
     if known and known.code == "GPU-CP-CONFLICT":
         return on_object(
             FAILED, "Conflict", f"ClusterPolicy {object_name}: {said}", known.code, known.remedy, since=when
@@ -107,7 +108,7 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
         # The operator writes state and conditions one after the other.
         wrong = f"state ready, and its conditions are not yet: {said or why or 'they give no reason'}"
     code, message, remedy = text_of("GPU-CP-NOTREADY", policy=object_name, why=wrong)
-    if known := recognise(said):
+    if known := recognise(said, place=OPERATOR):
         code, remedy = known.code, known.advice(remedy)
     if not policy.get("status"):
         remedy = (
