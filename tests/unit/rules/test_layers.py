@@ -77,6 +77,7 @@ STEPS = {
     "_nodes/dra_steps",
     "_nodes/drain_steps",
     "_nodes/evictions",
+    "_nodes/free_steps",
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",
