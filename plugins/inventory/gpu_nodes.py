@@ -91,6 +91,7 @@ strict: true
 keyed_groups:
   - key: node_instance_type
     prefix: type
+    default_value: unknown
 groups:
   idle: node_free.get('nvidia.com/gpu', 0) == node_allocatable.get('nvidia.com/gpu', 0)
 compose:
