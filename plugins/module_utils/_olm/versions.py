@@ -103,7 +103,7 @@ def rows(facts: Facts, wanted: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     model, generation = wanted.get("gpu_model") or "", wanted.get("generation") or ""
     if model and not (generation := _generation(model, generation)):
         return []
-    found = []
+    found: list[dict[str, t.Any]] = []
     for release, one in sorted(facts.operators.items(), reverse=True):
         if operator not in (None, release):
             continue

@@ -25,7 +25,7 @@ def trusted(text: str) -> str:
     return mark(text)
 
 
-def node(name: str, gpus: int = 8, ready: str = "True", **labels: str) -> Data:
+def node(name: str, gpus: int = 8, ready: str = "True", labels: dict[str, str] | None = None) -> Data:
     marks = {
         "accelerators.openshift/pool": "train-a",
         "topology.kubernetes.io/zone": "us-east-2a",
@@ -33,7 +33,7 @@ def node(name: str, gpus: int = 8, ready: str = "True", **labels: str) -> Data:
         "nvidia.com/cuda.driver-version.full": "580.95.05",
         "nvidia.com/mig.config": "all-1g.10gb",
         "nvidia.com/gpu.count": "8",
-        **labels,
+        **(labels or {}),
     }
     conditions = [{"type": "Ready", "status": ready, "message": EVIL}]
     return {
@@ -143,7 +143,9 @@ def answer(monkeypatch: pytest.MonkeyPatch, *nodes: Data) -> FakeApi:
 
 def test_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     answer(
-        monkeypatch, node("n"), node("m", **{"accelerators.openshift/pool": "b", "nvidia.com/mig.config": ""})
+        monkeypatch,
+        node("n"),
+        node("m", labels={"accelerators.openshift/pool": "b", "nvidia.com/mig.config": ""}),
     )
     groups = Inventory(monkeypatch).parse().get_groups_dict()
     assert {name: sorted(hosts) for name, hosts in groups.items() if name.startswith("gpu_")} == {
@@ -172,7 +174,7 @@ def test_constructed_groups_and_variables(monkeypatch: pytest.MonkeyPatch) -> No
     data = Inventory(
         monkeypatch, **options, strict=False, groups={"big": trusted("node_schedulable")}
     ).parse()
-    assert data.get_host("n").vars["gpus"] == 8
+    assert str(data.get_host("n").vars["gpus"]) == "8"
     assert data.get_groups_dict()["big"] == ["n"]
 
 

@@ -76,7 +76,7 @@ def test_kernel_modules_are_those_of_the_model() -> None:
 )
 def test_wrong_options(option: str, value: str, code: str) -> None:
     with pytest.raises(InputError) as caught:
-        rows(**{option: value})
+        versions.rows(versions.built_in(), {option: value})
     assert caught.value.code == code
     assert caught.value.message.startswith(f"{option}: ")
 
