@@ -16,6 +16,7 @@ from cluster import Cluster
 from integration.playbook import ROOT, Playbook
 
 NAME: t.Final = "lookup-gpu-0"
+OFFERING: t.Final = "lookup-free-0"
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def offering_node(cluster: Cluster) -> t.Iterator[None]:
         "topology.kubernetes.io/zone": "zone-a",
         "node.kubernetes.io/instance-type": "lookup.large",
     }
-    metadata = {"name": NAME, "labels": labels, "annotations": {"note": PLAIN}}
+    metadata = {"name": OFFERING, "labels": labels, "annotations": {"note": PLAIN}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
     status = {
         "capacity": {"nvidia.com/gpu": "2"},
@@ -92,20 +93,22 @@ def offering_node(cluster: Cluster) -> t.Iterator[None]:
         "addresses": [{"type": "InternalIP", "address": "10.9.8.7"}],
     }
     cluster.client.create(node)
-    cluster.client.apply_status({**node, "metadata": {"name": NAME}, "status": status})
+    cluster.client.apply_status({**node, "metadata": {"name": OFFERING}, "status": status})
     limits = {"nvidia.com/gpu": "1"}
-    containers = [{"name": "c", "image": "x", "resources": {"limits": limits, "requests": limits}}]
+    containers = [
+        {"name": "c", "image": "example.com/none", "resources": {"limits": limits, "requests": limits}}
+    ]
     cluster.client.create(
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": NAME, "namespace": "default"},
-            "spec": {"nodeName": NAME, "containers": containers},
+            "metadata": {"name": OFFERING, "namespace": "default"},
+            "spec": {"nodeName": OFFERING, "containers": containers},
         }
     )
     yield
-    cluster.client.delete("v1", "pods", NAME, "default")
-    cluster.client.delete("v1", "nodes", NAME)
+    cluster.client.delete("v1", "pods", OFFERING, "default")
+    cluster.client.delete("v1", "nodes", OFFERING)
 
 
 @pytest.mark.usefixtures("offering_node")
@@ -130,10 +133,10 @@ def test_what_is_free_and_who_is_a_host(playbook: Playbook, cluster: Cluster, tm
     first, second = inventory(source), inventory(source)
     assert first == second
     assert len(list((tmp_path / "cache").iterdir())) == 1
-    host = first["_meta"]["hostvars"][NAME]
+    host = first["_meta"]["hostvars"][OFFERING]
     assert (host["node_free"], host["node_health"], host["ansible_host"]) == (one, "healthy", "10.9.8.7")
     assert host["node_annotations"]["note"] == PLAIN
-    groups = {name for name, group in first.items() if NAME in group.get("hosts", [])}
+    groups = {name for name, group in first.items() if OFFERING in group.get("hosts", [])}
     assert groups == {
         "gpu_nodes",
         "gpu_pool_lookup_free",
@@ -151,7 +154,7 @@ def inventory(source: Path) -> dict[str, t.Any]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "Failed to parse" not in done.stderr, done.stderr
-    marked = json.loads(done.stdout)["_meta"]["hostvars"][NAME]["node_annotations"]["note"]
+    marked = json.loads(done.stdout)["_meta"]["hostvars"][OFFERING]["node_annotations"]["note"]
     assert marked == {UNSAFE: PLAIN}
     found = json.loads(done.stdout, object_hook=lambda obj: obj.get(UNSAFE, obj))
     return t.cast(dict[str, t.Any], found)
