@@ -183,10 +183,9 @@ _list:
       source: catalogue
 """
 
-import difflib
 import typing as t
 
-from ansible.errors import AnsibleError, AnsibleLookupError
+from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
@@ -195,10 +194,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.selection import entries
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
-    AcceleratorError,
-    InputError,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._lookups import content, known_only
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -211,7 +208,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         try:
-            known_only(kwargs, options)
+            known_only("gpu_instance_types", kwargs, options)
             return entries(
                 [str(term) for term in terms], options, self.catalogue(options["catalogue"], variables)
             )
@@ -226,25 +223,5 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         """
         if given is None:
             return BUILT_IN
-        if not isinstance(given, str):
-            return extended(given)
-        path = self.find_file_in_search_path(variables or {}, "files", given, ignore_missing=True)
-        if path is None:
-            raise InputError("INPUT-CATALOGUE", file=given, problem="does not exist")
-        try:
-            return extended(self._loader.load_from_file(path), path=given)
-        except AnsibleError as exc:
-            problem = f"cannot be read: {str(exc).removesuffix('.')}"
-            raise InputError("INPUT-CATALOGUE", file=given, problem=problem) from exc
-
-
-def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
-    """Raise InputError for an unknown option: Ansible itself ignores it."""
-    for name in sorted(set(given) - set(options)):
-        near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
-        allowed = ", ".join(sorted(option for option in options if not option.startswith("_")))
-        raise InputError(
-            "INPUT-OPTION",
-            f"{name} is not an option of gpu_instance_types.",
-            f"{f'Did you mean {near[0]}? ' if near else ''}Allowed: {allowed}.",
-        )
+        path = given if isinstance(given, str) else "catalogue"
+        return extended(content(self, given, variables, "INPUT-CATALOGUE"), path=path)

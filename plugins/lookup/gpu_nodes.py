@@ -73,34 +73,18 @@ import typing as t
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
-    pool_label,
-    pool_of,
-    selector,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
-    connect,
-    disconnect,
-    for_job,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     devices,
     formatting as node_formatting,
     node as node_facts,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    has_nvidia_pci,
-    labels,
-)
-
-_display = Display()
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _lookups
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -117,55 +101,34 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         options = self.get_options()
         pool, query = options.pop("pool"), options.pop("query")
         with_labels = options.pop("labels")
-        labels = [
-            part
-            for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "")
-            if part
-        ]
+        labels = _lookups.selectors(pool, options.pop("label_selector"))
         try:
             expression = Expression("query", query) if query else None
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            message = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(message)) from None
+            raise AnsibleLookupError(_lookups.message(exc, variables)) from None
 
 
 def found(
-    options: dict[str, t.Any], labels: list[str], names: list[t.Any], with_labels: bool
+    options: dict[str, t.Any], labels: str | None, names: list[t.Any], with_labels: bool
 ) -> list[dict[str, t.Any]]:
-    """Return the summaries of the nodes that match all label selectors in labels.
+    """Return the summaries of the nodes that match the label selector labels.
 
     names: of the wanted nodes; if empty, all GPU nodes. Display the warnings of the connection.
     """
-    api = connect(options, "gpu_nodes")
-    try:
+    with _lookups.connected(options, "gpu_nodes") as api:
         return api.list(
             known("Node"),
-            labels=",".join(labels) or None,
+            labels=labels,
             keep=lambda node: summary(node, with_labels) if is_wanted(node, names) else None,
         )
-    finally:
-        disconnect(api, "gpu_nodes")
-        for warning in api.warnings:
-            _display.warning(secrets.censor_text(warning))
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
     """Return whether names contains the node, or, if names is empty, whether it is a GPU node."""
-    return node_facts.name(node) in names if names else is_gpu_node(node)
-
-
-def is_gpu_node(node: dict[str, t.Any]) -> bool:
-    """Return whether the node belongs to a pool, has a GPU label or offers GPUs."""
-    marks = labels(node)
-    return (
-        bool(pool_of(node))
-        or has_nvidia_pci(marks)
-        or marks.get(GPU_PRESENT) == "true"
-        or bool(devices.resources(node))
-    )
+    return node_facts.name(node) in names if names else devices.is_gpu_node(node)
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:

@@ -54,23 +54,15 @@ import typing as t
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
-from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
-    connect,
-    disconnect,
-    for_job,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference,
     node as node_facts,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-
-_display = Display()
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _lookups
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -86,21 +78,16 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         selector = options.pop("label_selector")
-        api = connect(options, "node_labels")
         try:
-            found = api.list(
-                known("Node"),
-                labels=selector,
-                keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
-            )
+            with _lookups.connected(options, "node_labels") as api:
+                found = api.list(
+                    known("Node"),
+                    labels=selector,
+                    keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
+                )
         except AcceleratorError as exc:
-            message = for_job(exc, (variables or {}).get("awx_job_id")).to_result()["msg"]
             # Ansible repeats the message of a cause.
-            raise AnsibleLookupError(secrets.censor_text(message)) from None
-        finally:
-            disconnect(api, "node_labels")
-            for warning in api.warnings:
-                _display.warning(secrets.censor_text(warning))
+            raise AnsibleLookupError(_lookups.message(exc, variables)) from None
         return sorted(found, key=lambda row: str(row["name"]))
 
 

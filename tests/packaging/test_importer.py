@@ -17,7 +17,13 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
-DOCUMENTED = {"callback": "callback", "filter": "filter", "lookup": "lookup", "modules": "module"}
+DOCUMENTED = {
+    "callback": "callback",
+    "filter": "filter",
+    "inventory": "inventory",
+    "lookup": "lookup",
+    "modules": "module",
+}
 
 
 class Import(t.NamedTuple):

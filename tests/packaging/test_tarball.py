@@ -36,6 +36,7 @@ PLUGIN_KINDS = {
     "callback",
     "doc_fragments",
     "filter",
+    "inventory",
     "lookup",
     "module_utils",
     "modules",

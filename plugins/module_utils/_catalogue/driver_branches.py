@@ -8,6 +8,8 @@ import typing as t
 
 # Source: NVIDIA's page on the life cycle of GPU operator 26.7 (component matrix), read at its state of AS_OF.
 AS_OF: t.Final = "2026-08-21"
+# The release of the operator that the page describes.
+OPERATOR: t.Final = (26, 7)
 REPOSITORY: t.Final = "nvcr.io/nvidia"
 IMAGE: t.Final = "driver"
 NEWEST: t.Final = {

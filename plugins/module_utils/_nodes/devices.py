@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import DRIVER_VERSION, GPU, GPU_COUNT, GPU_REPLICAS, VENDORS
-from .labels import labels
+from .._catalogue.well_known import DRIVER_VERSION, GPU, GPU_COUNT, GPU_PRESENT, GPU_REPLICAS, VENDORS
+from .._core.ownership import pool_of
+from .labels import has_nvidia_pci, labels
 
 _DRIVER_PARTS: t.Final = (
     "nvidia.com/cuda.driver.major",
@@ -53,6 +54,17 @@ def resources(node: dict[str, t.Any]) -> dict[str, int]:
     allocatable = node.get("status", {}).get("allocatable") or {}
     found = {name: count(value) for name, value in allocatable.items() if name.startswith(VENDORS)}
     return {name: number for name, number in sorted(found.items()) if number > 0}
+
+
+def is_gpu_node(node: dict[str, t.Any]) -> bool:
+    """Return whether the node belongs to a pool, has a GPU label or offers GPUs."""
+    marks = labels(node)
+    return (
+        bool(pool_of(node))
+        or has_nvidia_pci(marks)
+        or marks.get(GPU_PRESENT) == "true"
+        or bool(resources(node))
+    )
 
 
 def offered(node: dict[str, t.Any], resource: str) -> int:

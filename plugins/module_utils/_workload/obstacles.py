@@ -11,7 +11,7 @@ from .._core import references, refusals
 from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
-from .._nodes import claims as gpu_claims, devices, dra
+from .._nodes import claims as gpu_claims, devices, dra, free
 from .._nodes.placeholders import is_placeholder
 from . import expectations, idle, runs
 from .options import GpuWorkloadParams
@@ -117,18 +117,6 @@ def _host(pod: KubeObject) -> str:
     return str((pod["spec"].get("nodeSelector") or {}).get(HOSTNAME, ""))
 
 
-def requested(pod: KubeObject, resource: str) -> int:
-    """Return what the scheduler counts: the sum of the pod's containers, or its largest init container."""
-
-    def of(kind: str) -> list[int]:
-        return [
-            devices.count((one.get("resources", {}).get("limits") or {}).get(resource, 0))
-            for one in pod["spec"].get(kind) or []
-        ]
-
-    return max([sum(of("containers")), *of("initContainers")])
-
-
 def held_by_others(
     node: KubeObject,
     present: t.Iterable[KubeObject],
@@ -151,7 +139,7 @@ def held_by_others(
         if not has_ended(one) and _host(one) == host_of(node)
     }
     return {
-        resource: {name: requested(one, resource) for name, one in live.items()}
+        resource: {name: free.requested(one, resource) for name, one in live.items()}
         for resource in geometry_of(node, params.resources)
     }
 

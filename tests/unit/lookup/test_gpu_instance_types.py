@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.selection import entries
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._lookups import known_only
 
 OPTIONS: t.Final = yaml.safe_load(gpu_instance_types.DOCUMENTATION)["options"]
 
@@ -33,7 +34,7 @@ def test_what_an_entry_says() -> None:
 
 def test_an_option_that_does_not_exist() -> None:
     with pytest.raises(InputError, match="gpu_modle") as caught:
-        gpu_instance_types.known_only(["gpu_modle"], OPTIONS)
+        known_only("gpu_instance_types", ["gpu_modle"], OPTIONS)
     assert caught.value.remedy.startswith("Did you mean gpu_model?")
 
 

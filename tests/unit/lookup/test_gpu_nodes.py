@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 
 Data = dict[str, t.Any]
 
@@ -41,7 +42,7 @@ def node(labels: dict[str, str] | None = None, allocatable: Data | None = None) 
     ],
 )
 def test_which_nodes_are_gpu_nodes(one: Data, found: bool) -> None:
-    assert gpu_nodes.is_gpu_node(one) is found
+    assert devices.is_gpu_node(one) is found
 
 
 def test_summary() -> None:

@@ -22,11 +22,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Place
 
-# An example that is a list is a playbook, which says what it needs by itself.
+# A list is a playbook, which says what it needs by itself, and a mapping with a plugin is an inventory.
 EXAMPLES = sorted(
     path
     for path in (Path(__file__).resolve().parents[3] / "examples").rglob("*.yml")
-    if isinstance(yaml.safe_load(path.read_text()), dict)
+    if isinstance(content := yaml.safe_load(path.read_text()), dict) and "plugin" not in content
 )
 
 

@@ -79,6 +79,7 @@ STEPS = {
     "_nodes/drain_steps",
     "_nodes/evictions",
     "_nodes/sentinel_steps",
+    "_nodes/free_steps",
     "_olm/busy",
     "_olm/driver_change",
     "_olm/elsewhere",

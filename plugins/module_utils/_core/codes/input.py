@@ -109,6 +109,12 @@ CODES: t.Final = (
         "accelerators.openshift.ROLE` lists the variables of a role, docs/guide.md those of the playbooks.",
     ),
     Code(
+        "INPUT-VERSIONS",
+        "The file {file} with facts about versions {problem}.",
+        "Give the lookup the path of a file in YAML or JSON that holds a mapping; `ansible-doc -t lookup "
+        "accelerators.openshift.gpu_versions` lists its keys.",
+    ),
+    Code(
         "INPUT-WISH",
         "The wish {wish} cannot be read.",
         "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB (`ansible-doc "

@@ -14,9 +14,10 @@ from ..._core.ownership import selector
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._kube.session import Change
+from ..._nodes import free
 from ..._nodes.placeholders import is_placeholder
 from ..._nodes.pool_nodes import check_resources
-from .. import fingerprints, obstacles, pods as workload_pods
+from .. import fingerprints, pods as workload_pods
 from ..options import GpuWorkloadParams, SharingProofParams
 from ..pods import Mark
 from ..run_steps import MAP, POD, clean, create, look
@@ -91,7 +92,7 @@ def _free(api: Api, given: GpuWorkloadParams, place: Place) -> tuple[list[KubeOb
     if busy:
         return left, f"{name(place.node)}: {'; '.join(busy.values())}"
     for one in api.list(POD, fields=f"spec.nodeName={name(place.node)}"):
-        if is_placeholder(one) and any(obstacles.requested(one, resource) for resource in place.shares):
+        if is_placeholder(one) and any(free.requested(one, resource) for resource in place.shares):
             return left, f"{name(place.node)}: held by placeholder pod {name(one)}"
     return left, ""
 
