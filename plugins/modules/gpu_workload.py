@@ -275,6 +275,28 @@ options:
           image:
             description: Image of the pods, which only sleep. The default is C(registry.k8s.io/pause:3.10).
             type: str
+      consumers:
+        description:
+          - Objects of your own that use GPUs, for example a training Job, or a Deployment with a Service and a
+            Job that asks it. The module creates them in O(namespace), waits until each Job is Complete, and
+            deletes all of them, also if a Job fails or if the run is killed.
+          - A kind that the cluster does not serve, such as TrainJob, is a warning. Other failures are
+            C(WORK-CONSUMER), with the end of the log.
+          - The proof is remembered. A later run proves a consumer again if its objects or a driver changed.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Name of the consumer.
+            type: str
+            required: true
+          objects:
+            description:
+              - The objects, as O(accelerators.openshift.manifests#module:objects) takes them, without a
+                namespace. One of them is a Job or a TrainJob. Their pods have to be as restricted pods are.
+            type: raw
+            required: true
   max_nodes:
     description:
       - The number of nodes that are validated at the same time. With O(idle), V(0) stands for a tenth of the
@@ -444,6 +466,13 @@ preemption:
       proven: true
       pushed_out: preemption-a1b2c3-low
       stayed: 7
+consumers:
+  description: Each of O(prove.consumers), with the end of its log. C(proven) is null in check mode.
+  returned: with O(prove.consumers)
+  type: list
+  elements: dict
+  sample:
+    - {name: training, proven: true, why: "", log_tail: ["train-x7k2p: images 2480.1 img/s"]}
 failed_pools:
   description: Names of the pools whose validation, or whose proof of sharing, failed.
   returned: a failed validation with several pools, or a failed proof of sharing

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import typing as t
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from .._pools.programs import OWN, PROGRAMS
 from .programs.program import Settings
@@ -42,11 +42,20 @@ class PreemptionProofParams:
 
 
 @dataclass(frozen=True)
+class ConsumerParams:
+    """Objects that use GPUs, whose Jobs have to end well. objects: maps or YAML texts."""
+
+    name: str
+    objects: t.Any
+
+
+@dataclass(frozen=True)
 class ProveParams:
     """The proofs that gpu_workload runs, each with its pools."""
 
     sharing: list[SharingProofParams]
     preemption: list[PreemptionProofParams]
+    consumers: list[ConsumerParams] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,7 @@ class GpuWorkloadParams:
             values["prove"] = ProveParams(
                 [SharingProofParams(**pool) for pool in prove["sharing"]],
                 [PreemptionProofParams(**pool) for pool in prove["preemption"]],
+                [ConsumerParams(**one) for one in prove.get("consumers") or []],
             )
         return cls(**values)
 
@@ -134,6 +144,10 @@ _PREEMPTION: t.Final[dict[str, t.Any]] = {
     "resource": {"type": "str", "default": "nvidia.com/gpu"},
     "low": {"type": "str", "required": True},
     "high": {"type": "str", "required": True},
+}
+_CONSUMER: t.Final[dict[str, t.Any]] = {
+    "name": {"type": "str", "required": True},
+    "objects": {"type": "raw", "required": True},
 }
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "namespace": {"type": "str", "default": "gpu-validation"},
@@ -159,6 +173,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
         "options": {
             "sharing": {"type": "list", "elements": "dict", "default": [], "options": _SHARING},
             "preemption": {"type": "list", "elements": "dict", "default": [], "options": _PREEMPTION},
+            "consumers": {"type": "list", "elements": "dict", "default": [], "options": _CONSUMER},
         },
     },
     "max_nodes": {"type": "int", "default": 200},

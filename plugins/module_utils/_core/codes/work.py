@@ -36,6 +36,12 @@ CODES: t.Final = (
         "driver's pod on it, and read its log.",
     ),
     Code(
+        "WORK-CONSUMER",
+        "Consumer {consumer} of the GPUs does not pass: {object}: {why}",
+        "Read the end of its log in the evidence; correct the objects in `gpu_validation_consumers` (module "
+        "option `prove.consumers`).",
+    ),
+    Code(
         "WORK-CONTAINER",
         "the container of pod {pod} on node {node} cannot start: {answer}",
         "Set `gpu_validation_image` (module option `image`) to an image that runs as an ordinary user.",

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of the module gpu_workload: validate nodes, then prove priorities and sharing."""
+"""Steps of the module gpu_workload: validate nodes, then prove priorities, sharing and consumers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..._core.errors import AcceleratorError
 from ..._kube.client import Api
 from .. import steps
 from ..options import GpuWorkloadParams, ProveParams
-from . import preemption_steps, sharing_proof_steps
+from . import consumer_steps, preemption_steps, sharing_proof_steps
 
 
 def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
@@ -31,6 +31,9 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
         if prove.sharing:
             _renew(api, params)
             found |= sharing_proof_steps.prove(api, params, prove.sharing)
+        if prove.consumers:
+            _renew(api, params)
+            found |= consumer_steps.prove(api, params, prove.consumers)
     except AcceleratorError as exc:
         exc.facts = found | exc.facts
         raise
