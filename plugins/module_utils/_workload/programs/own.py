@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import typing as t
 
@@ -70,7 +71,7 @@ def _number(text: t.Any) -> float | None:
         value = float(text)
     except (TypeError, ValueError):
         return None
-    return value if value == value and abs(value) != float("inf") and not isinstance(text, bool) else None
+    return value if math.isfinite(value) and not isinstance(text, bool) else None
 
 
 PROGRAM: t.Final = Program(
