@@ -277,7 +277,7 @@ options:
             type: str
       consumers:
         description:
-          - Objects of your own that use GPUs, for example a training Job, or a Deployment with a Service and a
+          - Objects of your own that use GPUs, such as a training Job, or a Deployment with a Service and a
             Job that asks it. The module creates them in O(namespace), waits until each Job is Complete, and
             deletes all of them, also if a Job fails or if the run is killed.
           - A kind that the cluster does not serve, such as TrainJob, is a warning. Other failures are

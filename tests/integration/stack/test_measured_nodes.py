@@ -10,10 +10,11 @@ import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 from cluster import Cluster, must_get
 from integration.killed import kill
 from integration.patience import until
-from integration.playbook import Playbook, Run, TaskResult
+from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.troubles.demo import trouble
 from integration.wire import Audit
 
@@ -72,7 +73,7 @@ def outcomes(result: TaskResult) -> dict[str, str]:
 
 def left(cluster: Cluster) -> list[str]:
     """Return what validations have left in their namespace."""
-    kinds = (("v1", "pods"), ("v1", "services"), ("batch/v1", "jobs"))
+    kinds = (("v1", "pods"), ("v1", "services"), ("batch/v1", "jobs"), ("apps/v1", "deployments"))
     return [
         f"{plural}/{one['metadata']['name']}"
         for version, plural in kinds
@@ -205,6 +206,20 @@ def test_a_program_that_does_not_fit_a_node_did_not_run(validate: t.Callable[...
     (one,) = by_node(found).values()
     assert (one["outcome"], one["reason"]) == ("not_run", "not_applicable")
     assert one["message"] == "Tesla-T4 has no bf16"
+
+
+def test_consumers_of_the_user_run_once_and_leave_nothing(
+    cluster: Cluster, playbook: Playbook, enabled: Run
+) -> None:
+    text = (ROOT / "examples/consumers.yml").read_text().replace("backoffLimit: 20", "backoffLimit: 0")
+    given = yaml.safe_load(text)["gpu_validation_consumers"]
+    prove = {"sharing": [], "preemption": [], "consumers": given}
+    first, again = (playbook.module("gpu_workload", prove=prove, wait_timeout=120) for _run in range(2))
+    assert [one["proven"] for one in first["consumers"]] == [True, True, False]
+    assert "TrainJob" in first["consumers"][2]["why"]
+    assert [one["why"] for one in again["consumers"][:2]] == ["it was proven before"] * 2
+    assert not again["changed"]
+    until(lambda: left(cluster) == [], "the objects of the consumers are deleted")
 
 
 def test_what_a_killed_run_left_is_deleted_at_its_deadline(

@@ -140,6 +140,7 @@ STEPS = {
     "_upgrade/wave_steps",
     "_workload/idle_steps",
     "_workload/proofs/claim_proof_steps",
+    "_workload/proofs/consumer_steps",
     "_workload/proofs/proof_steps",
     "_workload/gate_steps",
     "_workload/removal_steps",

@@ -37,9 +37,9 @@ CODES: t.Final = (
     ),
     Code(
         "WORK-CONSUMER",
-        "Consumer {consumer} of the GPUs does not pass: {object}: {why}",
-        "Read the end of its log in the evidence; correct the objects in `gpu_validation_consumers` (module "
-        "option `prove.consumers`).",
+        "Consumer {consumer} of the GPUs did not end well: {object}: {answer}",
+        "Correct the objects in gpu_validation_consumers (module option prove.consumers), and run "
+        "`ansible-playbook playbooks/validate.yml -e @FILE`; the evidence has the end of the log.",
     ),
     Code(
         "WORK-CONTAINER",

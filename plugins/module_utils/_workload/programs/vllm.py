@@ -37,7 +37,7 @@ def script(settings: Settings, node: GpuNode) -> str:
     wait = (
         "for try in $(seq 240); do kill -0 $server 2>/dev/null || break\n"
         "  python3 -c 'import urllib.request as r; "
-        "r.build_opener().open(\"http://127.0.0.1:8000/health\", timeout=2)' "
+        'r.build_opener().open("http://127.0.0.1:8000/health", timeout=2)\' '
         "2>/dev/null && break\n  sleep 5\ndone"
     )
     run = f"{serve} > /tmp/server.log 2>&1 &\nserver=$!\n{wait}\n{bench} 2>&1\nended=$?\n"

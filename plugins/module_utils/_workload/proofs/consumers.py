@@ -12,6 +12,7 @@ import typing as t
 import zlib
 
 from ..._core import conditions
+from ..._core.codes.code import Code
 from ..._core.errors import InputError, text_of
 from ..._core.objects import KubeObject, Snapshot, name
 from ..._core.ownership import MANAGED_BY
@@ -93,14 +94,14 @@ class Judge:
             one = live.get((kind, object_name))
             if one and (wrong := conditions.find(one, "Failed")).get("status") == "True":
                 why = wrong.get("message") or wrong.get("reason") or "no reason is given"
-                text = text_of(
-                    "WORK-CONSUMER", consumer=self._consumer, object=f"{kind} {object_name}", why=why
-                )
-                return failed("Failed", **text._asdict())
+                return failed("Failed", **self._text(f"{kind} {object_name}", why)._asdict())
             if not one or conditions.find(one, ENDS[kind]).get("status") != "True":
                 waiting.append(f"{kind} {object_name} is not {ENDS[kind]}")
         # A Deployment has done its part when the Jobs that ask it have ended.
         if not [one for one in waiting if not one.startswith("Deployment")]:
             return ready()
-        text = text_of("WORK-CONSUMER", consumer=self._consumer, object="it", why="; ".join(waiting))
-        return pending("Running", f"{'; '.join(waiting)}", code=text.code, remedy=text.remedy)
+        text = self._text("An object", "; ".join(waiting))
+        return pending("Running", "; ".join(waiting), code=text.code, remedy=text.remedy)
+
+    def _text(self, what: str, why: str) -> Code:
+        return text_of("WORK-CONSUMER", consumer=self._consumer, object=what, answer=why)

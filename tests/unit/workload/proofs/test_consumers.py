@@ -37,9 +37,11 @@ class World:
     """A cluster where every Job with this name gets a condition at once."""
 
     def __init__(self, condition: str = "Complete") -> None:
-        kinds = ("Node", "Namespace", "Pod", "ConfigMap", "Job", "Deployment")
+        kinds = ("Node", "Namespace", "Pod", "ConfigMap", "ServiceAccount", "Job", "Deployment")
         self.server, self.clock, self._condition = FakeServer(*kinds), FakeClock(), condition
         self.server.put({"apiVersion": "v1", "kind": "Node", **node(labels={POOL: "a"})})
+        account = {"name": "default", "namespace": PLACE}
+        self.server.put({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
         self.server.request = self.answer
 
     def answer(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
@@ -84,7 +86,7 @@ def test_the_objects_are_made_and_deleted_and_the_proof_is_remembered() -> None:
 
 def test_a_job_that_fails_names_the_consumer_and_everything_is_deleted() -> None:
     world = World("Failed")
-    with pytest.raises(NotReadyError, match="Consumer inference .*Job ask: BackoffLimit") as caught:
+    with pytest.raises(NotReadyError, match=r"Consumer inference .*: Job ask: BackoffLimit") as caught:
         world.prove(JOB)
     assert caught.value.code == "WORK-CONSUMER"
     assert [one for one in world.kinds("DELETE") if one.startswith("validation-")]
