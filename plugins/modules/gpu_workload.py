@@ -408,6 +408,7 @@ workload:
             reason: ""
             code: ""
             message: ""
+            remedy: ""
             findings: []
             figures:
               - name: fp16

@@ -181,7 +181,7 @@ def check_pool(pool: JsonObject, path: str, problems: Problems) -> None:
                 f"the GPUs of the pool do not have {', '.join(lacking)}.",
                 "Remove the type; fp16 and fp32 work on every GPU.",
             )
-        if most is not None and entry.get("nodes", 1) > most:
+        if most is not None and entry.get("nodes", 0) > max(most, 1):
             limit = f"the {number_of(most, 'node')} of the pool"
             problems.add(
                 "POOL-TOO-MANY", f"{where}[{index}].nodes", value=entry["nodes"], limit=limit, most=most

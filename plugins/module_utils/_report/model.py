@@ -322,7 +322,8 @@ def _findings(report: Data) -> list[Data]:
                 add(ATTENTION, f"pool {pool['name']}", pool)
     for node in report["nodes"]:
         for program in node["programs"]:
-            if program.get("outcome") == FAILED:
+            is_told = any(program.get("code") == code and node["name"] in text for code, text in found)
+            if program.get("outcome") == FAILED and not is_told:
                 add(FAILED, node["name"], program)
     return sorted(found.values(), key=lambda finding: finding["severity"] != FAILED)
 

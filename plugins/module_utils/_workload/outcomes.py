@@ -133,14 +133,22 @@ def of_node(node: str, turn: Turn) -> JsonObject | None:
     verdicts = [verdict.as_result() for verdict in turn.verdicts.get(node, [])]
     results = turn.ran.get(node, [])
     findings = [one for result in results for one in result["result"]["findings"]]
-    more: JsonObject = {**shown, "code": "", "message": "", "figures": verdicts, "findings": findings}
+    more: JsonObject = {
+        **shown,
+        "code": "",
+        "message": "",
+        "remedy": "",
+        "figures": verdicts,
+        "findings": findings,
+    }
     if node in turn.unfit:
         return {**more, "outcome": "not_run", "reason": "not_applicable", "message": turn.unfit[node]}
     if node in turn.busy:
         return {**more, "outcome": "not_run", "reason": "busy", "message": turn.busy[node]}
     if parts := turn.wrong.get(node):
         first = parts[0]
-        return {**more, "outcome": "failed", "reason": "", "code": first.code, "message": first.message}
+        said = {"code": first.code, "message": first.message, "remedy": first.remedy}
+        return {**more, "outcome": "failed", "reason": "", **said}
     if node not in {name(one) for one in turn.free}:
         return None
     if turn.error is not None and not results:

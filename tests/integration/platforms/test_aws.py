@@ -77,7 +77,7 @@ def test_the_spot_market_has_none_of_the_first_type(pools: Pools) -> None:
     [
         (
             {"market": {"type": "spot", "reservation": "cr-0123456789abcdef0"}},
-            ("POOL-MARKET", "market.reservation"),
+            ("POOL-CONFLICT", "market.reservation"),
         ),
         (
             {"provider_spec_patch": {"capacityReservationID": "cr-0123456789abcdef0"}},

@@ -149,3 +149,7 @@ def test_nodes_that_work_together_are_at_most_those_of_the_pool() -> None:
     described = {**existing(1, pool="a"), "validate": {"programs": [entry]}}
     assert pool_builders.plan([described], cloud="aws"), "nobody knows how many nodes there are"
     assert "replicas" in NOBODY
+
+
+def test_a_pool_without_nodes_may_have_any_program() -> None:
+    assert pool_builders.plan([with_programs("vectoradd", replicas=0)], cloud="aws")
