@@ -47,13 +47,12 @@ def settle(turn: Turn, stored: baselines.Baselines) -> None:
 
 def _readings(node: KubeObject, turn: Turn, stored: baselines.Baselines) -> t.Iterator[Reading]:
     """Return the figures of a node; shares of one GPU slow each other, so those are not judged."""
-    own = turn.params.expectations or {}
-    is_judged = not node_devices.is_shared(node)
+    if node_devices.is_shared(node):
+        return
+    settings, own = turn.params.program, turn.params.expectations or {}
     for figure in figures_of(turn, name(node)):
-        wanted = expected(figure, node_devices.product(node), turn.params.program, own) if is_judged else None
-        before = stored.figure(node, turn.params.program, figure) if is_judged else None
-        if is_judged:
-            yield Reading(name(node), figure, wanted, before)
+        wanted = expected(figure, node_devices.product(node), settings, own)
+        yield Reading(name(node), figure, wanted, stored.figure(node, settings, figure))
 
 
 def settle_groups(turn: Turn) -> None:
@@ -127,14 +126,17 @@ def _limit(verdict: Verdict) -> float:
     return (reading.baseline if verdict.code == FALLEN else verdict.peers) or 0.0
 
 
-def of_node(node: str, turn: Turn) -> JsonObject | None:
-    """Return the outcome of the turn's program on a node; None if an earlier run validated the node."""
-    settings, shown = turn.params.program, {"program": turn.params.program.label}
+def of_node(node: str, turn: Turn, free: t.Collection[str], basis: str) -> JsonObject | None:
+    """Return the outcome of the turn's program on a node; None if an earlier run validated the node.
+
+    free: names of the nodes that are validated now. basis: what figures without an expectation are compared
+    with.
+    """
     verdicts = [verdict.as_result() for verdict in turn.verdicts.get(node, [])]
     results = turn.ran.get(node, [])
     findings = [one for result in results for one in result["result"]["findings"]]
     more: JsonObject = {
-        **shown,
+        "program": turn.params.program.label,
         "code": "",
         "message": "",
         "remedy": "",
@@ -149,7 +151,7 @@ def of_node(node: str, turn: Turn) -> JsonObject | None:
         first = parts[0]
         said = {"code": first.code, "message": first.message, "remedy": first.remedy}
         return {**more, "outcome": "failed", "reason": "", **said}
-    if node not in {name(one) for one in turn.free}:
+    if node not in free:
         return None
     if turn.error is not None and not results:
         reason = _NOT_RUN.get(turn.error.code, "error")
@@ -164,15 +166,14 @@ def of_node(node: str, turn: Turn) -> JsonObject | None:
         return None
     if skipped := [one["result"]["not_applicable"] for one in results if one["result"]["not_applicable"]]:
         return {**more, "outcome": "not_run", "reason": "not_applicable", "message": skipped[0]}
-    return {**more, "outcome": "passed", "reason": _reason(turn, verdicts, settings.program)}
+    is_expected = not verdicts or any(one["expected"] is not None for one in verdicts)
+    return {**more, "outcome": "passed", "reason": "" if is_expected else basis}
 
 
-def _reason(turn: Turn, verdicts: t.Sequence[JsonObject], program: str) -> str:
-    """Return what a good figure was compared with, if no table knows the card."""
-    if not verdicts or any(one["expected"] is not None for one in verdicts):
-        return ""
+def _basis(turn: Turn) -> str:
+    """Return what figures are compared with if no table knows the card, else an empty text."""
     products = {node_devices.product(node) for node in turn.free}
-    if any(has_table(product, program) for product in products):
+    if any(has_table(product, turn.params.program.program) for product in products):
         return ""
     return "no table for this GPU: compared with its peers and its own past"
 
@@ -186,8 +187,9 @@ def good_devices(number: int, verdicts: t.Sequence[Verdict]) -> int:
 def facts_of(turn: Turn) -> JsonObject:
     """Return the result of one program on one pool."""
     whole = judge.summarize(turn.found, turn.free, turn.ran, turn.params, turn.busy)
+    free, basis = {name(node) for node in turn.free}, _basis(turn)
     for node in whole["nodes"]:
-        outcome = of_node(node["name"], turn)
+        outcome = of_node(node["name"], turn, free, basis)
         node["programs"] = [outcome] if outcome else []
         if node["name"] in turn.wrong:
             node["validated"] = good_devices(node["validated"], turn.verdicts.get(node["name"], []))

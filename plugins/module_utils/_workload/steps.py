@@ -286,17 +286,18 @@ def _remember(
 def _mark_nodes(api: Api, each: t.Sequence[Turn]) -> None:
     """Close the nodes that failed, if their pool wants it, and open those again that have passed since."""
     bad = {node: turn for turn in each for node in turn.wrong}
-    opened: set[str] = set()
+    done = set(bad)
     for turn in each:
+        passed = {name(node) for node in turn.passed}
         for node in turn.found:
-            if name(node) in turn.wrong and bad[name(node)] is turn:
+            if bad.get(name(node)) is turn:
                 how, label = turn.params.on_failure, turn.params.program.label
                 if body := quarantine.close(node, how, label, api.run.id):
                     api.merge_patch(known("Node"), name(node), None, body)
-            elif name(node) not in {*bad, *opened} and node in turn.passed and quarantine.open_again(node):
+            elif name(node) in passed and name(node) not in done and quarantine.open_again(node):
                 gate_steps.open_node(api, node)
                 drain_steps.stays_held(api, node)
-                opened.add(name(node))
+                done.add(name(node))
 
 
 def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
