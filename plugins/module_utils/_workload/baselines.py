@@ -12,7 +12,6 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core.objects import KubeObject, name
-from .._nodes import devices as node_devices
 from . import fingerprints
 from .programs.program import Figure, Settings
 
@@ -22,9 +21,7 @@ JsonObject = dict[str, t.Any]
 
 def identity(node: KubeObject, settings: Settings) -> str:
     """Return what a baseline holds for, beside its program."""
-    driver = node_devices.driver_version(node) or "unknown"
-    geometry = ",".join(f"{key}={number}" for key, number in node_devices.resources(node).items())
-    return f"image={settings.image or 'own'} driver={driver} geometry={geometry or 'none'}"
+    return f"image={settings.image or 'own'} {fingerprints.hardware(node)}"
 
 
 @dataclass

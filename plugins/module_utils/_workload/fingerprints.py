@@ -142,8 +142,10 @@ def _names(first: str, parts: int) -> list[str]:
 
 def _devices(node: dict[str, t.Any]) -> str:
     """Return a text that changes with every reboot, driver change or new partitioning of the devices."""
-    boot = node.get("status", {}).get("nodeInfo", {}).get("bootID", "")
+    return f"boot={node.get('status', {}).get('nodeInfo', {}).get('bootID', '')} {hardware(node)}"
+
+
+def hardware(node: dict[str, t.Any]) -> str:
+    """Return a text that changes with the driver, and with the partitioning of the devices."""
     geometry = ",".join(f"{name}={number}" for name, number in node_devices.resources(node).items())
-    return (
-        f"boot={boot} driver={node_devices.driver_version(node) or 'unknown'} geometry={geometry or 'none'}"
-    )
+    return f"driver={node_devices.driver_version(node) or 'unknown'} geometry={geometry or 'none'}"

@@ -91,7 +91,7 @@ class Judges:
         return self._together()
 
     def _verdict(self, index: int) -> Readiness:
-        """Return the verdict on a job. Where pods give way, those that are away are not waited for."""
+        """Return the verdict on a job. It does not wait for pods that made room for work."""
         pods, made, away = self.ended[index], self._made[index], self.away[index]
         if not self._gives_way:
             return self._judges[index]({"pods": pods})

@@ -130,26 +130,25 @@ def peers(params: GpuWorkloadParams, mark: Mark) -> KubeObject:
     }
 
 
-def owner(first: KubeObject, mark: str) -> KubeObject:
+def owner(place: str, mark: str, seconds: int, template: KubeObject) -> KubeObject:
     """Return the Job that owns everything of a run. It makes no pod; at its deadline Kubernetes deletes it.
 
-    What a killed run left is deleted with it. first: a pod of the run, whose template policies let pass.
+    What a killed run left is deleted with it. template: of a pod of the run, which policies let pass.
     """
-    metadata = first["metadata"]
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
             "name": owner_name(mark),
-            "namespace": metadata["namespace"],
+            "namespace": place,
             "labels": {**MANAGED_BY, RUN_LABEL: mark},
         },
         "spec": {
             "parallelism": 0,
             "backoffLimit": 0,
-            "activeDeadlineSeconds": first["spec"]["activeDeadlineSeconds"],
+            "activeDeadlineSeconds": seconds,
             "ttlSecondsAfterFinished": 0,
-            "template": {"metadata": {"labels": dict(metadata["labels"])}, "spec": first["spec"]},
+            "template": template,
         },
     }
 

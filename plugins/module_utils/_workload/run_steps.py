@@ -147,7 +147,11 @@ def create(
     api: Api, mark: str, pods: t.Sequence[KubeObject], before: t.Sequence[KubeObject] = ()
 ) -> KubeObject:
     """Create what the pods need, then the pods, all owned by a Job that goes at their deadline; return it."""
-    job = api.create(workload_pods.owner(pods[0], mark))
+    metadata, spec = pods[0]["metadata"], pods[0]["spec"]
+    template = {"metadata": {"labels": dict(metadata["labels"])}, "spec": spec}
+    job = api.create(
+        workload_pods.owner(metadata["namespace"], mark, spec["activeDeadlineSeconds"], template)
+    )
     for one in [*before, *pods]:
         api.create(workload_pods.owned_by(one, job))
     return job

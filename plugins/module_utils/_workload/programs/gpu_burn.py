@@ -48,18 +48,18 @@ def parse(log: str, _settings: Settings) -> Result:
             findings.append(Finding("gpu_burn", "fail", text, uuid, "replace"))
         elif number not in verdicts:
             findings.append(Finding("gpu_burn", "fail", "it measured nothing: no verdict on the GPU", uuid))
-    figures = [Figure("burn", speed, "GFLOPS", _of(uuids, number)) for number, speed in enumerate(speeds)]
-    figures += [Figure("heat", float(one), "C", _of(uuids, index), "lower") for index, one in enumerate(heat)]
+    figures = [
+        Figure("burn", speed, "GFLOPS", devices.at(uuids, number)) for number, speed in enumerate(speeds)
+    ]
+    figures += [
+        Figure("heat", float(one), "C", devices.at(uuids, index), "lower") for index, one in enumerate(heat)
+    ]
     is_good = bool(uuids) and bool(figures) and not any(one.status == "fail" for one in findings)
     return Result(is_good, uuids, tuple(figures), tuple(findings))
 
 
 def _errors(line: re.Match[str]) -> list[int]:
     return [int(one) for one in re.findall(r"\d+", line["errors"].replace("(WARNING!)", ""))]
-
-
-def _of(uuids: t.Sequence[str], number: int) -> str:
-    return uuids[number] if number < len(uuids) else ""
 
 
 def unfit(_settings: Settings, node: GpuNode) -> str:

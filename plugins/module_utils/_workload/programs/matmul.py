@@ -58,11 +58,7 @@ for name in types:
 """
 # One process for each device, because a process can use only one MIG device. All begin at the same moment.
 _PROGRAM: t.Final = f"""\
-import os, re, subprocess, sys
-WORKER = '''{_WORKER}'''
-listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
-found = re.findall(r"(GPU|MIG) .*?UUID: ([^)]+)", listed)
-uuids = [uuid for kind, uuid in found if kind == "MIG"] or [uuid for _, uuid in found]
+{devices.IN_PYTHON}WORKER = '''{_WORKER}'''
 types = sys.argv[2].split(",")
 workers = [
     subprocess.Popen([sys.executable, "-c", WORKER, str(number), *sys.argv[1:3]], text=True,
@@ -124,14 +120,16 @@ def parse(log: str, settings: Settings) -> Result:
     uuids = tuple(devices.uuids(log))
     lines = list(_LINE.finditer(log))
     figures = tuple(
-        Figure(line["type"], float(line["median"]), "TFLOPS", _uuid(uuids, int(line["gpu"])))
+        Figure(line["type"], float(line["median"]), "TFLOPS", devices.at(uuids, int(line["gpu"])))
         for line in lines
         if line["finite"] == "true" and float(line["median"]) > 0
     )
     wanted = set(settings.types) or {figure.name for figure in figures}
     missing = [uuid for uuid in uuids if {one.name for one in figures if one.device == uuid} < wanted]
     wrong = [line for line in lines if line["finite"] != "true"]
-    texts = {_uuid(uuids, int(line["gpu"])): "a product has values that are not finite" for line in wrong}
+    texts = {
+        devices.at(uuids, int(line["gpu"])): "a product has values that are not finite" for line in wrong
+    }
     texts = texts or dict.fromkeys(missing, "it measured nothing")
     findings = [Finding("matmul", "fail", text, uuid) for uuid, text in texts.items()]
     findings += readings.parse(log)
@@ -142,10 +140,6 @@ def parse(log: str, settings: Settings) -> Result:
         findings=tuple(findings),
         extra={"tflops": statistics.median(one.value for one in figures)} if figures else {},
     )
-
-
-def _uuid(uuids: t.Sequence[str], number: int) -> str:
-    return uuids[number] if number < len(uuids) else ""
 
 
 PROGRAM: t.Final = Program(

@@ -63,11 +63,7 @@ for number in range(1, {STEPS} + 1):
         start = now
 """
 _PROGRAM: t.Final = f"""\
-import os, re, subprocess, sys
-WORKER = '''{_WORKER}'''
-listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
-found = re.findall(r"(GPU|MIG) .*?UUID: ([^)]+)", listed)
-uuids = [uuid for kind, uuid in found if kind == "MIG"] or [uuid for _, uuid in found]
+{devices.IN_PYTHON}WORKER = '''{_WORKER}'''
 print("  Step Epoch Img/sec  Loss    LR", flush=True)
 workers = [subprocess.Popen([sys.executable, "-c", WORKER, str(number)],
                             env={{**os.environ, "CUDA_VISIBLE_DEVICES": uuid, "HOME": "/tmp"}})
@@ -104,7 +100,9 @@ def parse(log: str, settings: Settings) -> Result:
     for line in _LINE.finditer(log):
         number = int(line["gpu"] or 0)
         if line["total"].lower() in ("nan", "inf", "-inf"):
-            findings.append(Finding("resnet50", "fail", f"the loss is {line['total']}", _of(uuids, number)))
+            findings.append(
+                Finding("resnet50", "fail", f"the loss is {line['total']}", devices.at(uuids, number))
+            )
         if int(line["step"]) > _WARM:
             rates.setdefault(number, []).append(float(line["rate"]))
     wanted = uuids[:1] if settings.variant == "2019" else uuids
@@ -112,16 +110,12 @@ def parse(log: str, settings: Settings) -> Result:
         if number not in rates:
             findings.append(Finding("resnet50", "fail", "it measured nothing", uuid))
     figures = tuple(
-        Figure("images", round(statistics.median(found), 1), "img/s", _of(uuids, number))
+        Figure("images", round(statistics.median(found), 1), "img/s", devices.at(uuids, number))
         for number, found in sorted(rates.items())
     )
     is_good = bool(figures) and bool(uuids) and not any(one.status == "fail" for one in findings)
     extra = {"peak": max(max(found) for found in rates.values())} if rates else {}
     return Result(is_good, uuids, figures, tuple(dict.fromkeys(findings)), extra=extra)
-
-
-def _of(uuids: t.Sequence[str], number: int) -> str:
-    return uuids[number] if number < len(uuids) else ""
 
 
 PROGRAM: t.Final = Program(

@@ -19,11 +19,12 @@ from ..._core.ownership import MANAGED_BY
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._frame import manifest as manifests
 from ..options import ConsumerParams
-from ..pods import RUN_LABEL, owned_by, owner_name
+from ..pods import RUN_LABEL, owned_by, owner as job_that_owns
 
 # Kind -> its condition that means the end, or that it serves.
 ENDS: t.Final = {"Job": "Complete", "TrainJob": "Complete", "Deployment": "Available"}
-_MAKES_PODS: t.Final = ("Job", "Deployment")
+# What the API server asks of a Job that makes no pod.
+_NO_POD: t.Final = {"containers": [{"name": "none", "image": "registry.k8s.io/pause:3.10"}]}
 # The key of a consumer in the ConfigMap of proofs.
 KEY: t.Final = "consumer-{}"
 
@@ -59,25 +60,10 @@ def owned(one: KubeObject, job: KubeObject, mark: str) -> KubeObject:
 
 
 def owner(place: str, mark: str, seconds: int, objects: t.Sequence[KubeObject]) -> KubeObject:
-    """Return the Job that owns the objects. It makes no pod, and goes with all of them at its deadline."""
-    first = next(one for one in objects if one["kind"] in _MAKES_PODS or "template" in one.get("spec", {}))
-    template = (first["spec"].get("template") or {}).get("spec") or {}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {
-            "name": owner_name(mark),
-            "namespace": place,
-            "labels": {**MANAGED_BY, RUN_LABEL: mark},
-        },
-        "spec": {
-            "parallelism": 0,
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": seconds,
-            "ttlSecondsAfterFinished": 0,
-            "template": {"spec": {**template, "restartPolicy": "Never"}},
-        },
-    }
+    """Return the Job that owns the objects, with the pod of one of them; a TrainJob has none of its own."""
+    specs = [(one.get("spec", {}).get("template") or {}).get("spec") for one in objects]
+    spec = next(filter(None, specs), _NO_POD)
+    return job_that_owns(place, mark, seconds, {"spec": {**spec, "restartPolicy": "Never"}})
 
 
 class Judge:

@@ -116,3 +116,9 @@ def test_check_mode_makes_nothing() -> None:
 def test_what_proves_nothing_is_refused_with_its_path(objects: list[dict[str, t.Any]], words: str) -> None:
     with pytest.raises(InputError, match=rf"prove\.consumers\[1\]\.objects .*{words}|{words}"):
         consumers.read(ConsumerParams("x", objects), 1, PLACE)
+
+
+def test_a_train_job_alone_has_an_owner_too() -> None:
+    owner = consumers.owner(PLACE, "abc", 60, [TRAIN])
+    assert owner["spec"]["parallelism"] == 0
+    assert owner["spec"]["template"]["spec"]["containers"]
