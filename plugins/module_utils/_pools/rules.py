@@ -85,7 +85,7 @@ _LAST: t.Final = f"driver: {driver_branches.as_option(driver_modules.LAST_FOR_OL
 def outgrown_warning(pool: Pool) -> str:
     """Return what to know of a pool without a driver of its own that the operator's own does not serve."""
     models = [candidate.gpu_model for candidate in pool.candidates]
-    newest = driver_modules.default_branch((26, 7))
+    newest = driver_modules.default_branch(driver_branches.OPERATOR)
     wrong = driver_modules.outgrown(newest, models)
     if not wrong or (pool.driver or {}).get("version"):
         return ""
