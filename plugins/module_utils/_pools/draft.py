@@ -186,7 +186,7 @@ def make(pool: Description) -> Pool:
         node_selector=existing["node_selector"] if existing else pool_label(pool["name"]),
         quota=tuple(Quota(**quota) for quota in pool.get("quota") or []),
         priority=tuple(Priority(**priority_class) for priority_class in pool.get("priority") or []),
-        validate=Validation(**pool.get("validate") or {}),
+        validate=_validation(pool.get("validate") or {}),
         driver=driver or None,
         health=pool.get("health"),
         pre_drain_hook=bool(pool.get("pre_drain_hook")),
@@ -195,3 +195,10 @@ def make(pool: Description) -> Pool:
         partition=pool.get("partition") or "",
         spare=pool.get("spare") or 0,
     )
+
+
+def _validation(given: Description) -> Validation:
+    """Return how a pool is validated, with its programs in the order in which they run."""
+    if "programs" in given:
+        given = {**given, "programs": programs.in_order(given["programs"])}
+    return Validation(**given)

@@ -63,20 +63,24 @@ _NAME: t.Final = Field("text", required=True, choices=tuple(PROGRAMS))
 
 
 def read_programs(value: t.Any, path: str, problems: Problems) -> list[JsonObject]:
-    """Return the valid programs of a list, each as a mapping with C(program), in the order in which they run.
+    """Return the programs of a list, each as a mapping with C(program), and {} for one that is not valid.
 
-    An entry is the name of a program, or a mapping with its options.
+    An entry is the name of a program, or a mapping with its options. Each keeps its place, for other checks.
     """
     if not isinstance(value, list) or not value:
         problems.add("POOL-TYPE", path, form=f"a list of programs ({', '.join(PROGRAMS)})", value=repr(value))
         return []
     entries = [_read(entry, f"{path}[{index}]", problems) for index, entry in enumerate(value)]
-    order = list(PROGRAMS)
-    found = [entry for entry in entries if entry]
-    for index, entry in enumerate(found):
-        if entry["program"] != OWN and entry in found[:index]:
+    for index, entry in enumerate(entries):
+        if entry and entry["program"] != OWN and entry in entries[:index]:
             problems.add("POOL-DUPLICATE", path, name=entry["program"])
-    return sorted(found, key=lambda entry: order.index(entry["program"]))
+    return entries
+
+
+def in_order(programs: t.Iterable[JsonObject]) -> list[JsonObject]:
+    """Return the valid programs in the order in which they run."""
+    order = list(PROGRAMS)
+    return sorted(filter(None, programs), key=lambda entry: order.index(entry["program"]))
 
 
 def _read(entry: t.Any, path: str, problems: Problems) -> JsonObject:

@@ -11,7 +11,7 @@ from .._core.errors import InputError, NotReadyError
 from .._core.input import Problems
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness
-from .._pools.programs import read_programs
+from .._pools.programs import in_order, read_programs
 from . import idle, judge
 from .options import GpuWorkloadParams
 from .programs.registry import PROGRAMS
@@ -104,7 +104,7 @@ def _of_programs(
     problems = Problems()
     entries = read_programs(programs, f"{path}.programs".lstrip("."), problems)
     problems.raise_if_any()
-    each = [replace(params, benchmark=entry["program"], programs=[entry]) for entry in entries]
+    each = [replace(params, benchmark=entry["program"], programs=[entry]) for entry in in_order(entries)]
     return [Turn(pool, own, foreseen=foreseen) for own in each]
 
 

@@ -153,3 +153,14 @@ def test_nodes_that_work_together_are_at_most_those_of_the_pool() -> None:
 
 def test_a_pool_without_nodes_may_have_any_program() -> None:
     assert pool_builders.plan([with_programs("vectoradd", replicas=0)], cloud="aws")
+
+
+def test_a_path_has_the_place_where_the_user_wrote_the_program() -> None:
+    given = with_programs(
+        "matmull", "nccl", {"program": "nccl", "nodes": 5}, {"program": "matmul", "types": ["fp8"]}
+    )
+    assert problems([given]) == [
+        ("POOL-VALUE", f"{AT}[0]"),
+        ("POOL-TOO-MANY", f"{AT}[2].nodes"),
+        ("POOL-VALUE", f"{AT}[3].types"),
+    ]
