@@ -56,6 +56,7 @@ ORDER = (
     "_upgrade/jobs",
     "_upgrade",
     "_repair",
+    "_diagnosis",
     "_awx",
     "_report",
 )

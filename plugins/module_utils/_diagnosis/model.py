@@ -1,0 +1,192 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a diagnosis finds: the layers in order, troubles, and which trouble is the cause of which."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass, field, replace
+
+from .._core.errors import AcceleratorError, text_of
+from .._core.objects import KubeObject
+from .._stack.params import StackPool
+
+# The layers, from the machine up to the metrics. Each needs what NEEDS says.
+MACHINE, NODE, TUNING, OPERATORS, NFD = "machine", "node", "tuning", "operators", "nfd"
+DRIVER, TOOLKIT, PLUGIN, SHARING = "driver", "toolkit", "device plugin", "sharing"
+DRA, NIC, QUOTA, SCHEDULING = "dra", "nic", "quota", "scheduling"
+VALIDATION, METRICS = "validation", "metrics"
+NEEDS: t.Final[dict[str, tuple[str, ...]]] = {
+    MACHINE: (),
+    NODE: (MACHINE, TUNING),
+    TUNING: (MACHINE,),
+    OPERATORS: (),
+    NFD: (OPERATORS, NODE),
+    NIC: (OPERATORS, NFD),
+    DRIVER: (OPERATORS, NFD, NIC, TUNING),
+    TOOLKIT: (DRIVER,),
+    PLUGIN: (TOOLKIT,),
+    SHARING: (PLUGIN,),
+    DRA: (DRIVER,),
+    QUOTA: (),
+    SCHEDULING: (SHARING, DRA, QUOTA),
+    VALIDATION: (SHARING, DRA, QUOTA),
+    METRICS: (DRIVER,),
+}
+LAYERS: t.Final = tuple(NEEDS)
+# Verdicts of a layer. BUSY: something is going on that ends by itself. ABSENT: nothing of it is there, and
+# nothing needs it. UNREAD: the cluster did not let us look.
+OK, TROUBLE, WAITS, BUSY, ABSENT, UNREAD = "ok", "trouble", "waits", "busy", "absent", "unread"
+_MOST_NODES: t.Final = 10
+_MOST_EVIDENCE: t.Final = 8
+# Sentences of a remedy that say what it ends.
+_ENDS: t.Final = re.compile(r"\b(?:[Ee]nds?|ending|is lost|are lost|loses?|go|goes)\b")
+_SENTENCE: t.Final = re.compile(r"(?<=[.:;])\s+(?=[A-Z`])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """One thing that is wrong, on one node or for the whole cluster.
+
+    about: the object, such as C(Pod ns/name). node, pool: empty if it belongs to none. since: RFC 3339, or
+    empty. evidence: lines, each with its object and, where known, its time. cause: the layer of which it is
+    a consequence; empty for a root cause. is_busy: it ends by itself, such as an upgrade within its budget.
+    """
+
+    layer: str
+    code: str
+    about: str
+    message: str
+    remedy: str
+    node: str = ""
+    pool: str = ""
+    since: str = ""
+    evidence: tuple[str, ...] = ()
+    cause: str = ""
+    is_busy: bool = False
+
+
+def trouble(
+    layer: str, code: str, about: str, /, facts: t.Mapping[str, object] = {}, **more: t.Any
+) -> Trouble:
+    """Return a trouble with the text that the registry has for its code. more: other fields of Trouble."""
+    text = text_of(code, **facts)
+    return Trouble(layer=layer, code=code, about=about, message=text.message, remedy=text.remedy, **more)
+
+
+def of_error(layer: str, about: str, error: AcceleratorError, **more: t.Any) -> Trouble:
+    """Return an error that a judge raised as a trouble."""
+    lines = tuple(error.evidence[:_MOST_EVIDENCE])
+    found = {"code": error.code, "message": error.message, "remedy": error.remedy, "evidence": lines}
+    return Trouble(layer=layer, about=about, **found | more)
+
+
+@dataclass
+class Seen:
+    """What the walk has read.
+
+    objects: name of a query -> what it found. unread: name -> why it was not read. served: name -> whether
+    the cluster serves the kind. now: epoch seconds. pools: as the stack sees them; without `gpu_pools` those
+    of the nodes' labels.
+    """
+
+    objects: dict[str, list[KubeObject]] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    served: dict[str, bool] = field(default_factory=dict)
+    now: float = 0.0
+    pools: list[StackPool] = field(default_factory=list)
+
+    def of(self, query: str) -> list[KubeObject]:
+        return self.objects.get(query, [])
+
+
+class Layer(t.NamedTuple):
+    """One layer of the walk.
+
+    queries: names of what it reads; it is unread if none of them could be read, and absent if none of them is
+    served. judge: pure. notes: what a person wants to know although nothing is wrong.
+    """
+
+    name: str
+    queries: tuple[str, ...]
+    judge: t.Callable[[Seen], t.Iterable[Trouble]]
+    notes: t.Callable[[Seen], t.Iterable[str]] = lambda _seen: ()
+
+
+def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
+    """Return the troubles, root causes first; a consequence names the layer of its root cause.
+
+    A trouble is the consequence of one in a layer that its own needs, on the same node or for all nodes.
+    """
+    known: dict[tuple[str, str, str], Trouble] = {}
+    done = []
+    for one in sorted(found, key=lambda each: LAYERS.index(each.layer)):
+        first = next(filter(None, (_cause(one, layer, known) for layer in _BELOW[one.layer])), None)
+        root = one.cause or (first.cause or first.layer if first else "")
+        done.append(replace(one, cause=root))
+        for place in (("", ""), (one.node, ""), ("", one.pool)):
+            known.setdefault((one.layer, *place), done[-1])
+        if not one.node and not one.pool:
+            known.setdefault((one.layer, "*", ""), done[-1])
+        elif not one.node:
+            known.setdefault((one.layer, "*", one.pool), done[-1])
+    return sorted(done, key=lambda one: (bool(one.cause), one.is_busy))
+
+
+def _cause(one: Trouble, layer: str, known: t.Mapping[tuple[str, str, str], Trouble]) -> Trouble | None:
+    """Return the first trouble of the layer that explains this one."""
+    wide = known.get((layer, "*", "")) or (known.get((layer, "*", one.pool)) if one.pool else None)
+    if one.node:
+        return known.get((layer, one.node, "")) or wide
+    return known.get((layer, "", one.pool)) or wide
+
+
+def _all_below(layer: str) -> tuple[str, ...]:
+    below = {*NEEDS[layer]}.union(*(_all_below(one) for one in NEEDS[layer]))
+    return tuple(one for one in LAYERS if one in below)
+
+
+_BELOW: t.Final = {layer: _all_below(layer) for layer in LAYERS}
+
+
+def ends(remedy: str) -> str:
+    """Return what a remedy says of what it ends; empty if it ends nothing."""
+    return " ".join(one for one in _SENTENCE.split(remedy) if _ENDS.search(one))
+
+
+class Group(t.NamedTuple):
+    """Troubles of several nodes with one code and one cause. first: the one that is shown."""
+
+    first: Trouble
+    nodes: list[str]
+
+    def as_result(self) -> dict[str, t.Any]:
+        one = self.first
+        return {
+            "layer": one.layer,
+            "code": one.code,
+            "about": one.about,
+            "message": one.message,
+            "remedy": one.remedy,
+            "ends": ends(one.remedy),
+            "since": one.since,
+            "evidence": list(one.evidence[:_MOST_EVIDENCE]),
+            "cause": one.cause,
+            "busy": one.is_busy,
+            "pool": one.pool,
+            "nodes": self.nodes[:_MOST_NODES],
+            "number": len(self.nodes),
+        }
+
+
+def groups(found: t.Iterable[Trouble]) -> list[Group]:
+    """Return the troubles by layer, code, pool and cause, in their order."""
+    by_kind: dict[tuple[t.Any, ...], list[Trouble]] = {}
+    for one in found:
+        alone = "" if one.node else one.about
+        by_kind.setdefault((one.layer, one.code, one.pool, one.cause, one.is_busy, alone), []).append(one)
+    return [
+        Group(every[0], list(dict.fromkeys(one.node for one in every if one.node)))
+        for every in by_kind.values()
+    ]

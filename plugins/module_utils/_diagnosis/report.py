@@ -1,0 +1,102 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The result of a diagnosis: a sentence, the layers, the troubles with their cause, and lines to read."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import number_of
+from . import model
+from .model import LAYERS, Group, Layer, Seen, Trouble
+
+_MOST_GROUPS: t.Final = 40
+
+
+def result(seen: Seen, found: t.Sequence[Trouble], walked: t.Sequence[Layer]) -> dict[str, t.Any]:
+    """Return the module's result. found: the troubles, root causes first."""
+    every = model.groups(found)
+    roots = [one for one in every if not one.first.cause and not one.first.is_busy]
+    notes = [note for layer in walked for note in layer.notes(seen)]
+    diagnosis = {
+        "healthy": not roots,
+        "summary": summary(every, roots, seen),
+        "code": roots[0].first.code if roots else "",
+        "layers": layers(seen, every, walked),
+        "troubles": [one.as_result() for one in every[:_MOST_GROUPS]],
+        "notes": notes[:_MOST_GROUPS],
+        "unread": [{"what": key, "why": why} for key, why in sorted(seen.unread.items())],
+    }
+    return {"diagnosis": diagnosis, "lines": lines(diagnosis)}
+
+
+def summary(every: t.Sequence[Group], roots: t.Sequence[Group], seen: Seen) -> str:
+    """Return the diagnosis in one sentence."""
+    nodes = number_of(len(seen.of("nodes")), "GPU node")
+    unread = f" {number_of(len(seen.unread), 'list')} could not be read." if seen.unread else ""
+    busy = [one for one in every if one.first.is_busy and not one.first.cause]
+    going = f" In progress: {'; '.join(_short(one) for one in busy[:3])}." if busy else ""
+    if not roots:
+        return f"Nothing is wrong on {nodes}.{going}{unread}"
+    more = f" {number_of(len(roots) - 1, 'other cause')} follow below." if roots[1:] else ""
+    return f"{roots[0].first.code}: {roots[0].first.message}{more}{going}{unread}"
+
+
+def _short(group: Group) -> str:
+    where = f" on {number_of(len(group.nodes), 'node')}" if group.nodes else ""
+    return f"{group.first.code}{where}"
+
+
+def layers(seen: Seen, every: t.Sequence[Group], walked: t.Sequence[Layer]) -> list[dict[str, str]]:
+    """Return the verdict of each layer, its first code, and the layer that it waits for."""
+    reads = {one.name: one.queries for one in walked}
+    found = []
+    for name in LAYERS:
+        own = [one.first for one in every if one.first.layer == name]
+        roots = [one for one in own if not one.cause]
+        first = next(iter([*(one for one in roots if not one.is_busy), *own]), None)
+        if first is None:
+            verdict = _quiet(seen, reads.get(name, ()))
+        elif first.cause:
+            verdict = model.WAITS
+        else:
+            verdict = model.BUSY if first.is_busy else model.TROUBLE
+        code, cause = (first.code, first.cause) if first else ("", "")
+        found.append({"name": name, "verdict": verdict, "code": code, "cause": cause})
+    return found
+
+
+def _quiet(seen: Seen, queries: t.Sequence[str]) -> str:
+    """Return the verdict of a layer without a trouble."""
+    if queries and all(one in seen.unread for one in queries):
+        return model.UNREAD
+    if queries and not any(seen.of(one) for one in queries):
+        return model.ABSENT
+    return model.OK
+
+
+def lines(diagnosis: t.Mapping[str, t.Any]) -> list[str]:
+    """Return what a person reads: the sentence, each cause with evidence and remedy, then what follows."""
+    told = [diagnosis["summary"]]
+    for one in diagnosis["troubles"]:
+        if not one["cause"] and not one["busy"]:
+            told += _cause(one)
+    waiting = {one["name"]: one["cause"] for one in diagnosis["layers"] if one["verdict"] == model.WAITS}
+    if waiting:
+        told.append("Consequences: " + "; ".join(f"{name} waits for {why}" for name, why in waiting.items()))
+    fine = [one["name"] for one in diagnosis["layers"] if one["verdict"] == model.OK]
+    told += [f"In order: {', '.join(fine)}"] if fine else []
+    told += [f"Note: {one}" for one in diagnosis["notes"]]
+    told += [f"Not read: {one['what']}: {one['why']}" for one in diagnosis["unread"]]
+    return told
+
+
+def _cause(one: t.Mapping[str, t.Any]) -> list[str]:
+    since = f" since {one['since']}" if one["since"] else ""
+    nodes = f" ({one['number']} nodes: {', '.join(one['nodes'])})" if one["number"] > 1 else ""
+    return [
+        f"{one['layer'].upper()} {one['code']}{since}: {one['message']}{nodes}",
+        *(f"  seen: {line}" for line in one["evidence"]),
+        f"  do:   {one['remedy']}",
+        f"  ends: {one['ends'] or 'nothing'}",
+    ]

@@ -1,0 +1,70 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a diagnosis reads, by name, and the pools that it judges."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import GPU_PRESENT, NVIDIA_PCI
+from .._core.objects import KubeObject
+from .._core.ownership import POOL, pool_of
+from .._kube.kinds import known
+from .._kube.session import Query
+from .._nodes.labels import common_selector, labels
+from .._stack.params import StackPool
+
+MACHINES: t.Final = "openshift-machine-api"
+MARKET: t.Final = "openshift-marketplace"
+GPU: t.Final = "nvidia-gpu-operator"
+NFD: t.Final = "openshift-nfd"
+NIC: t.Final = "nvidia-network-operator"
+# Nodes that are of interest have one of these labels, or are those of a pool.
+_LABELS: t.Final = (POOL, f"{GPU_PRESENT}=true", f"{NVIDIA_PCI}=true")
+
+
+def queries(gpu: str) -> dict[str, Query]:
+    """Return the queries of every walk. gpu: the namespace of the GPU operator."""
+    return {
+        "policies": Query(known("ClusterPolicy")),
+        "clusters": Query(known("GPUCluster")),
+        "drivers": Query(known("NVIDIADriver")),
+        "nics": Query(known("NicClusterPolicy")),
+        "machines": Query(known("Machine"), MACHINES),
+        "config_pools": Query(known("MachineConfigPool")),
+        "nfd": Query(known("NodeFeatureDiscovery")),
+        "nfd_daemonsets": Query(known("DaemonSet"), NFD),
+        "subscriptions": Query(known("Subscription")),
+        "catalogs": Query(known("CatalogSource"), MARKET),
+        "quotas": Query(known("ResourceQuota")),
+        "pending": Query(known("Pod"), fields="status.phase=Pending"),
+        "daemonsets": Query(known("DaemonSet"), gpu),
+        "pods": Query(known("Pod"), gpu),
+        "revisions": Query(known("ControllerRevision"), gpu),
+        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
+        "monitors": Query(known("ServiceMonitor"), gpu),
+        "namespaces": Query(known("Namespace"), None, gpu),
+    }
+
+
+def node_selectors(pools: t.Sequence[StackPool]) -> list[str]:
+    """Return label selectors that find the nodes of interest. pools: of the option, or empty."""
+    own = common_selector([pool["node_selector"] for pool in pools]) if pools else None
+    return list(dict.fromkeys([*([own] if own else []), *_LABELS]))
+
+
+def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:
+    """Return the pools that the labels of the nodes name; C(others) is for GPU nodes without a pool."""
+    found: dict[str, StackPool] = {}
+    for node in nodes:
+        pool = pool_of(node)
+        if pool:
+            found.setdefault(pool, {"name": pool, "node_selector": {POOL: pool}})
+        elif labels(node).get(GPU_PRESENT) == "true":
+            found.setdefault("", {"name": "others", "node_selector": {GPU_PRESENT: "true"}})
+    return [found[one] for one in sorted(found)]
+
+
+def without_pools(pool: StackPool, nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
+    """Return the nodes that C(others) may judge: those of no pool."""
+    return [node for node in nodes if pool["name"] != "others" or not pool_of(node)]

@@ -1,0 +1,128 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The layers of the driver stack: the judges of the stacks that are there, as troubles of this walk."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.objects import Snapshot, name, oldest
+from .._stack import stages
+from .._stack.clusterpolicy import judge as policy_judge
+from .._stack.dra import judge as dra_judge
+from .._stack.judge import StackJudge
+from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
+from .._stack.nvidiadriver import judge as driver_judge
+from .._stack.params import LookParams
+from .._stack.stages import Chain, Finding, is_consequence
+from .._stack.upgrade import RUNNING
+from . import model, seen as reads
+from .model import Seen, Trouble
+
+# Stage of a stack -> layer. What is left belongs to the operator.
+_LAYERS: t.Final = {
+    stages.LABELS: model.NFD,
+    stages.DRIVER: model.DRIVER,
+    stages.TOOLKIT: model.TOOLKIT,
+    stages.PLUGIN: model.PLUGIN,
+    stages.ALLOCATABLE: model.PLUGIN,
+    stages.VALIDATOR: model.VALIDATION,
+    stages.METRICS: model.METRICS,
+    stages.DRA: model.DRA,
+}
+# Beginning of a code -> layer, where the code says more than the stage.
+_BY_CODE: t.Final = {
+    "GPU-MIG-": model.SHARING,
+    "GPU-MPS-": model.SHARING,
+    "GPU-SLICE-": model.SHARING,
+    "GPU-NODE-": model.NODE,
+    "NODE-": model.NODE,
+    "NIC-": model.NIC,
+}
+# What ends by itself.
+_PASSING: t.Final = (RUNNING, "GPU-NODE-UPDATING")
+
+
+class Stack(t.NamedTuple):
+    """A stack that is there. pods: stage -> prefixes of the pods whose logs say why it is not ready."""
+
+    judge: StackJudge
+    pods: t.Mapping[str, t.Sequence[str]]
+    namespace: str
+
+
+def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -> list[Stack]:
+    """Return the stacks of the cluster, judged.
+
+    gpu: namespace of the GPU operator. nics: what was read of the NIC operator.
+    """
+    found = []
+    snapshot: Snapshot = {"nodes": seen.of("nodes"), **{one: seen.of(one) for one in seen.objects}}
+    if seen.of("clusters"):
+        params = _params(name(oldest(seen.of("clusters"))), gpu, seen)
+        judge = dra_judge.judging(t.cast(t.Any, params), seen.of("drivers"), clock)
+        found.append(Stack(judge, dra_judge.PODS, gpu))
+    elif seen.of("policies"):
+        params = _params(name(oldest(seen.of("policies"))), gpu, seen)
+        found.append(Stack(_Policy(params, seen, clock), policy_judge.PODS, gpu))
+    for stack in found:
+        stack.judge(snapshot)
+    if seen.of("nics"):
+        params = _params(nic_steps.NAME, reads.NIC, seen)
+        stack = Stack(nic_judge.judging(params, [], clock), nic_judge.PODS, reads.NIC)
+        stack.judge({**nics, "nodes": seen.of("nodes"), "policies": seen.of("nics")})
+        found.append(stack)
+    return found
+
+
+class _Policy(policy_judge.Judge):
+    """The judge of a ClusterPolicy, with the NVIDIADrivers that bring its drivers."""
+
+    def __init__(self, params: LookParams, seen: Seen, clock: t.Callable[[], float]) -> None:
+        super().__init__(params, clock)
+        self._drivers, self._pools = seen.of("drivers"), params.pools
+
+    def __call__(self, snapshot: Snapshot) -> t.Any:
+        verdict = super().__call__(snapshot)
+        if self._drivers:
+            self.findings = [*driver_judge.judge(snapshot, self._drivers, self._pools), *self.findings]
+        return verdict
+
+
+def troubles(stack: Stack) -> list[Trouble]:
+    """Return what the judge of a stack found, consequences with the layer of their cause."""
+    late = [one for one in stack.judge.findings if not one.is_ready]
+    return [_trouble(one, late, stack.judge.chain) for one in late]
+
+
+def _trouble(one: Finding, late: t.Sequence[Finding], chain: Chain) -> Trouble:
+    cause = ""
+    if is_consequence(one, late, chain):
+        needed = chain.needs.get(one.stage, ())
+        first = next(each for each in late if each.stage in needed and each.node in (one.node, ""))
+        cause = layer_of(first)
+    return Trouble(
+        layer=layer_of(one),
+        code=one.code,
+        about=f"Node {one.node}" if one.node else f"Pool {one.pool}" if one.pool else "the GPU stack",
+        message=one.message,
+        remedy=one.remedy,
+        node=one.node,
+        pool=one.pool,
+        since=one.since,
+        evidence=one.details,
+        cause=cause,
+        is_busy=one.code in _PASSING and not one.is_failed,
+    )
+
+
+def layer_of(one: Finding) -> str:
+    """Return the layer of a finding: by its code, else by its stage."""
+    by_code = next((layer for start, layer in _BY_CODE.items() if one.code.startswith(start)), "")
+    return by_code or _LAYERS.get(one.stage, model.OPERATORS)
+
+
+def _params(object_name: str, namespace: str, seen: Seen) -> LookParams:
+    return LookParams(
+        name=object_name, namespace=namespace, pools=seen.pools, grace=0.0, slow_grace=0.0, node_timeout=0
+    )
