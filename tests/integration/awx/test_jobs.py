@@ -17,6 +17,8 @@ from integration.playbook import ROOT
 from integration.troubles.other_run import LEASE
 from integration.wire import Audit
 
+from openshift_sandbox import faults
+
 Data = dict[str, t.Any]
 
 POOLS: t.Final[Data] = yaml.safe_load((ROOT / "examples/demo.yml").read_text())
@@ -117,12 +119,18 @@ def test_a_cancelled_job_leaves_a_lease_that_the_next_one_takes(
     controller: Controller, cluster: Cluster, audit: Audit
 ) -> None:
     start = audit.position()
-    job = controller.launch(
-        "enable_gpus",
-        {"cluster": {}},
-        cancel=lambda: "machinesets" in " ".join(audit.written(start)) and is_held(cluster),
-        **POOLS,
-    )
+    sandbox = cluster.needs_sandbox()
+    # Between the look and the signal the task may end, so the job is cancelled in a task that takes a minute.
+    faults.add(sandbox, "slow_driver", {"seconds": 60})
+    try:
+        job = controller.launch(
+            "enable_gpus",
+            {"cluster": {}},
+            cancel=lambda: "clusterpolicies" in " ".join(audit.written(start)) and is_held(cluster),
+            **POOLS,
+        )
+    finally:
+        faults.clear(sandbox, "slow_driver", {})
     assert job.status == "canceled"
     lease = cluster.client.get(*LEASE)
     assert lease is not None
