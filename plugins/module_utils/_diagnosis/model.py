@@ -13,14 +13,14 @@ from .._core.objects import KubeObject
 from .._stack.params import StackPool
 
 # The layers, from the machine up to the metrics. Each needs what NEEDS says.
-MACHINE, NODE, TUNING, OPERATORS, NFD = "machine", "node", "tuning", "operators", "nfd"
+MACHINE, TUNING, NODE, OPERATORS, NFD = "machine", "tuning", "node", "operators", "nfd"
 DRIVER, TOOLKIT, PLUGIN, SHARING = "driver", "toolkit", "device plugin", "sharing"
 DRA, NIC, QUOTA, SCHEDULING = "dra", "nic", "quota", "scheduling"
 VALIDATION, METRICS = "validation", "metrics"
 NEEDS: t.Final[dict[str, tuple[str, ...]]] = {
     MACHINE: (),
-    NODE: (MACHINE, TUNING),
     TUNING: (MACHINE,),
+    NODE: (MACHINE, TUNING),
     OPERATORS: (),
     NFD: (OPERATORS, NODE),
     NIC: (OPERATORS, NFD),
@@ -125,12 +125,11 @@ def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
         first = next(filter(None, (_cause(one, layer, known) for layer in _BELOW[one.layer])), None)
         root = one.cause or (first.cause or first.layer if first else "")
         done.append(replace(one, cause=root))
-        for place in (("", ""), (one.node, ""), ("", one.pool)):
+        if one.cause:
+            continue  # a judge has said so; the cause may be in a later layer
+        places = {("", ""), (one.node, ""), ("", one.pool)} if one.node else {("*", one.pool), ("", one.pool)}
+        for place in places:
             known.setdefault((one.layer, *place), done[-1])
-        if not one.node and not one.pool:
-            known.setdefault((one.layer, "*", ""), done[-1])
-        elif not one.node:
-            known.setdefault((one.layer, "*", one.pool), done[-1])
     return sorted(done, key=lambda one: (bool(one.cause), one.is_busy))
 
 
@@ -160,6 +159,7 @@ class Group(t.NamedTuple):
 
     first: Trouble
     nodes: list[str]
+    pools: list[str]
 
     def as_result(self) -> dict[str, t.Any]:
         one = self.first
@@ -174,19 +174,23 @@ class Group(t.NamedTuple):
             "evidence": list(one.evidence[:_MOST_EVIDENCE]),
             "cause": one.cause,
             "busy": one.is_busy,
-            "pool": one.pool,
+            "pools": self.pools[:_MOST_NODES],
             "nodes": self.nodes[:_MOST_NODES],
             "number": len(self.nodes),
         }
 
 
 def groups(found: t.Iterable[Trouble]) -> list[Group]:
-    """Return the troubles by layer, code, pool and cause, in their order."""
+    """Return the troubles by layer, code and cause, in their order; those of no node stay alone."""
     by_kind: dict[tuple[t.Any, ...], list[Trouble]] = {}
     for one in found:
         alone = "" if one.node else one.about
-        by_kind.setdefault((one.layer, one.code, one.pool, one.cause, one.is_busy, alone), []).append(one)
+        by_kind.setdefault((one.layer, one.code, one.cause, one.is_busy, alone), []).append(one)
     return [
-        Group(every[0], list(dict.fromkeys(one.node for one in every if one.node)))
+        Group(
+            every[0],
+            list(dict.fromkeys(one.node for one in every if one.node)),
+            list(dict.fromkeys(one.pool for one in every if one.pool)),
+        )
         for every in by_kind.values()
     ]

@@ -11,6 +11,13 @@ from . import model
 from .model import LAYERS, Group, Layer, Seen, Trouble
 
 _MOST_GROUPS: t.Final = 40
+# What is there if a layer of the driver stack is.
+_STACKS: t.Final = ("policies", "clusters")
+_OF_STACKS: t.Final = {
+    **dict.fromkeys((model.DRIVER, model.TOOLKIT, model.PLUGIN, model.SHARING), _STACKS),
+    model.DRA: ("clusters",),
+    model.NIC: ("nics",),
+}
 
 
 def result(seen: Seen, found: t.Sequence[Trouble], walked: t.Sequence[Layer]) -> dict[str, t.Any]:
@@ -31,15 +38,16 @@ def result(seen: Seen, found: t.Sequence[Trouble], walked: t.Sequence[Layer]) ->
 
 
 def summary(every: t.Sequence[Group], roots: t.Sequence[Group], seen: Seen) -> str:
-    """Return the diagnosis in one sentence."""
+    """Return the diagnosis in one or two sentences."""
     nodes = number_of(len(seen.of("nodes")), "GPU node")
-    unread = f" {number_of(len(seen.unread), 'list')} could not be read." if seen.unread else ""
     busy = [one for one in every if one.first.is_busy and not one.first.cause]
-    going = f" In progress: {'; '.join(_short(one) for one in busy[:3])}." if busy else ""
+    going = f" Going on: {'; '.join(_short(one) for one in busy[:3])}." if busy else ""
+    unread = f" {number_of(len(seen.unread), 'list')} could not be read." if seen.unread else ""
     if not roots:
         return f"Nothing is wrong on {nodes}.{going}{unread}"
-    more = f" {number_of(len(roots) - 1, 'other cause')} follow below." if roots[1:] else ""
-    return f"{roots[0].first.code}: {roots[0].first.message}{more}{going}{unread}"
+    first = roots[0].first
+    more = f" {number_of(len(roots) - 1, 'more cause')} below." if roots[1:] else ""
+    return f"{first.code}: {first.message}{more}{going}{unread}"
 
 
 def _short(group: Group) -> str:
@@ -49,7 +57,7 @@ def _short(group: Group) -> str:
 
 def layers(seen: Seen, every: t.Sequence[Group], walked: t.Sequence[Layer]) -> list[dict[str, str]]:
     """Return the verdict of each layer, its first code, and the layer that it waits for."""
-    reads = {one.name: one.queries for one in walked}
+    reads = {**_OF_STACKS, **{one.name: one.queries for one in walked}}
     found = []
     for name in LAYERS:
         own = [one.first for one in every if one.first.layer == name]
@@ -76,27 +84,37 @@ def _quiet(seen: Seen, queries: t.Sequence[str]) -> str:
 
 
 def lines(diagnosis: t.Mapping[str, t.Any]) -> list[str]:
-    """Return what a person reads: the sentence, each cause with evidence and remedy, then what follows."""
-    told = [diagnosis["summary"]]
+    """Return what a person reads: each cause with what was seen and the remedy, then what follows from it."""
+    causes = [one for one in diagnosis["troubles"] if not one["cause"] and not one["busy"]]
+    told = [line for one in causes for line in _cause(one)]
+    if not causes:
+        told.append(diagnosis["summary"])
+    by_cause: dict[str, list[str]] = {}
     for one in diagnosis["troubles"]:
-        if not one["cause"] and not one["busy"]:
-            told += _cause(one)
-    waiting = {one["name"]: one["cause"] for one in diagnosis["layers"] if one["verdict"] == model.WAITS}
-    if waiting:
-        told.append("Consequences: " + "; ".join(f"{name} waits for {why}" for name, why in waiting.items()))
-    fine = [one["name"] for one in diagnosis["layers"] if one["verdict"] == model.OK]
-    told += [f"In order: {', '.join(fine)}"] if fine else []
+        if one["cause"]:
+            by_cause.setdefault(one["cause"], []).append(f"{one['layer']} ({one['code']}{_where(one)})")
+    told += [f"Only a consequence of {cause}: {'; '.join(own)}" for cause, own in by_cause.items()]
+    going = [one for one in diagnosis["troubles"] if one["busy"] and not one["cause"] and causes]
+    told += [f"Going on: {one['code']}{_where(one)}: {one['message']}" for one in going]
+    for verdict, words in ((model.OK, "In order"), (model.ABSENT, "Not there"), (model.UNREAD, "Not read")):
+        own = [one["name"] for one in diagnosis["layers"] if one["verdict"] == verdict]
+        told += [f"{words}: {', '.join(own)}"] if own else []
     told += [f"Note: {one}" for one in diagnosis["notes"]]
-    told += [f"Not read: {one['what']}: {one['why']}" for one in diagnosis["unread"]]
+    told += [f"Could not read {one['what']}: {one['why']}" for one in diagnosis["unread"]]
     return told
+
+
+def _where(one: t.Mapping[str, t.Any]) -> str:
+    return f" on {number_of(one['number'], 'node')}" if one["number"] > 1 else ""
 
 
 def _cause(one: t.Mapping[str, t.Any]) -> list[str]:
     since = f" since {one['since']}" if one["since"] else ""
-    nodes = f" ({one['number']} nodes: {', '.join(one['nodes'])})" if one["number"] > 1 else ""
+    nodes = ", ".join(one["nodes"]) + (", ..." if one["number"] > len(one["nodes"]) else "")
     return [
-        f"{one['layer'].upper()} {one['code']}{since}: {one['message']}{nodes}",
-        *(f"  seen: {line}" for line in one["evidence"]),
-        f"  do:   {one['remedy']}",
-        f"  ends: {one['ends'] or 'nothing'}",
+        f"{one['code']} (layer {one['layer']}{since}): {one['message']}",
+        *([f"  nodes: {one['number']}: {nodes}"] if one["number"] > 1 else []),
+        *(f"  seen:  {line}" for line in one["evidence"]),
+        f"  do:    {one['remedy']}",
+        f"  ends:  {one['ends'] or 'nothing'}",
     ]

@@ -14,7 +14,7 @@ from .._stack.judge import StackJudge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.params import LookParams
-from .._stack.stages import Chain, Finding, is_consequence
+from .._stack.stages import Finding, is_consequence
 from .._stack.upgrade import RUNNING
 from . import model, seen as reads
 from .model import Seen, Trouble
@@ -39,6 +39,8 @@ _BY_CODE: t.Final = {
     "NODE-": model.NODE,
     "NIC-": model.NIC,
 }
+# The status of an object of which every other finding is a cause.
+_STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "NIC-STATE")
 # What ends by itself.
 _PASSING: t.Final = (RUNNING, "GPU-NODE-UPDATING")
 
@@ -49,6 +51,11 @@ class Stack(t.NamedTuple):
     judge: StackJudge
     pods: t.Mapping[str, t.Sequence[str]]
     namespace: str
+
+    @property
+    def found(self) -> frozenset[tuple[str, str, str]]:
+        """Return code, node and message of each finding."""
+        return frozenset((one.code, one.node, one.message) for one in self.judge.findings)
 
 
 def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -> list[Stack]:
@@ -92,15 +99,24 @@ class _Policy(policy_judge.Judge):
 def troubles(stack: Stack) -> list[Trouble]:
     """Return what the judge of a stack found, consequences with the layer of their cause."""
     late = [one for one in stack.judge.findings if not one.is_ready]
-    return [_trouble(one, late, stack.judge.chain) for one in late]
+    first = next((layer_of(one) for one in late if one.code not in _STATUS and not one.waits), "")
+    places: dict[tuple[str, str], str] = {}
+    for one in late:
+        places.setdefault((one.node, one.stage), layer_of(one))
+    waits = stages.late(late)
+    found = []
+    for one in late:
+        cause = first if one.code in _STATUS else ""
+        if is_consequence(one, waits, stack.judge.chain):
+            needed = (
+                (node, stage) for stage in stack.judge.chain.needs[one.stage] for node in (one.node, "")
+            )
+            cause = next(places[place] for place in needed if place in places)
+        found.append(_trouble(one, cause))
+    return found
 
 
-def _trouble(one: Finding, late: t.Sequence[Finding], chain: Chain) -> Trouble:
-    cause = ""
-    if is_consequence(one, late, chain):
-        needed = chain.needs.get(one.stage, ())
-        first = next(each for each in late if each.stage in needed and each.node in (one.node, ""))
-        cause = layer_of(first)
+def _trouble(one: Finding, cause: str) -> Trouble:
     return Trouble(
         layer=layer_of(one),
         code=one.code,

@@ -4,22 +4,23 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import time
 import typing as t
 from dataclasses import replace
 
 from .._core.errors import AcceleratorError, KindNotServedError
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._stack import diagnose
-from .._stack.judge import StackJudge
 from . import layers, model, report, seen as reads, stack
 from .model import Seen, Trouble
 from .options import GpuDiagnoseParams
 
-# So many troubles are explained by logs and events.
-_MOST_EXPLAINED: t.Final = 4
+# Pointers, logs and events of so many troubles are read.
+_MOST_EXPLAINED: t.Final = 6
 
 
 def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
@@ -75,29 +76,38 @@ def _of_nics(api: Api, seen: Seen) -> Snapshot:
 
 
 def explained(api: Api, every: t.Sequence[Trouble], stacks: t.Sequence[stack.Stack]) -> list[Trouble]:
-    """Return the troubles; the first root causes in a stack say what pointers, logs and events tell."""
-    done: list[Trouble] = []
-    kinds: set[tuple[str, str]] = set()
-    for one in every:
-        is_root = not one.cause and not one.is_busy and (one.layer, one.code) not in kinds
-        own = next((each for each in stacks if is_root and _found_by(one, each)), None)
-        if own is None or len(kinds) == _MOST_EXPLAINED:
-            done.append(one)
+    """Return the troubles; root causes in a stack say what pointers, logs and events tell.
+
+    First one node of each kind of trouble is looked at, then more nodes. Where all that were looked at have
+    the same cause, the others of the kind are taken to have it too.
+    """
+    owners = {key: each for each in reversed(stacks) for key in each.found}
+    kinds: dict[tuple[str, str], list[tuple[int, stack.Stack]]] = {}
+    for place, one in enumerate(every):
+        own = owners.get((one.code, one.node, one.message))
+        if own is not None and not one.cause and not one.is_busy:
+            kinds.setdefault((one.layer, one.code), []).append((place, own))
+    turns = [entry for turn in itertools.zip_longest(*kinds.values()) for entry in turn if entry]
+    told = {place: _explain(api, every[place], own) for place, own in turns[:_MOST_EXPLAINED]}
+    for entries in kinds.values():
+        read = [told[place] for place, _own in entries if place in told]
+        if len({one.code for one in read}) != 1 or len(read) == len(entries):
             continue
-        kinds.add((one.layer, one.code))
-        done.append(_explain(api, one, own))
-    return done
-
-
-def _found_by(one: Trouble, of: stack.Stack) -> bool:
-    return any(each.message == one.message and each.code == one.code for each in of.judge.findings)
+        first = read[0]
+        note = f"The logs of {len(read)} of {number_of(len(entries), 'node')} were read."
+        told[entries[0][0]] = replace(first, evidence=(*first.evidence, note))
+        told |= {
+            place: replace(every[place], code=first.code, remedy=first.remedy)
+            for place, _own in entries
+            if place not in told
+        }
+    return [told.get(place, one) for place, one in enumerate(every)]
 
 
 def _explain(api: Api, one: Trouble, of: stack.Stack) -> Trouble:
     """Return the trouble with its cause as pointers, logs and events show it."""
     error = AcceleratorError(one.code, one.message, one.remedy, one.evidence)
-    judge = StackJudge(lambda _snapshot: (), of.judge.chain, of.judge._patience)
-    judge.seen = of.judge.seen
+    judge = copy.copy(of.judge)
     judge.findings = [each for each in of.judge.findings if each.node == one.node]
     diagnose.find_cause(api, judge, error, of.pods, of.namespace)
     evidence = tuple(dict.fromkeys(error.evidence))

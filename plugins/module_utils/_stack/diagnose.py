@@ -20,7 +20,7 @@ from .known_texts import EVENT, PULLS, SIGNATURES
 from .operands import pod_is_ready
 from .pods import EXPLAINED, IMAGES, add, add_log_end, refused, trouble
 from .signatures import advice, recognise, reported_xids
-from .stages import Chain, Finding, is_consequence
+from .stages import Chain, Finding, is_consequence, late as late_of
 
 MOST: t.Final = 4
 TAIL: t.Final = 300
@@ -303,10 +303,11 @@ def _decisive(judge: StackJudge, code: str) -> Finding | None:
     first = next((one for one in late if one.is_failed), next(iter(late), None))
     if first is None or first.code != code:
         return None
-    if not is_consequence(first, late, judge.chain):
+    places = late_of(late)
+    if not is_consequence(first, places, judge.chain):
         return first
     here = (one for one in late if one.node == first.node)
-    return next((one for one in here if not is_consequence(one, late, judge.chain)), first)
+    return next((one for one in here if not is_consequence(one, places, judge.chain)), first)
 
 
 def find_cause(

@@ -17,7 +17,7 @@ from .._nodes.pool_nodes import judge_size, nodes_of
 from .._nodes.system import judge_update
 from . import operands
 from .params import LookParams, StackPool
-from .stages import Chain, Finding, is_consequence, placed
+from .stages import Chain, Finding, is_consequence, late, placed
 
 # A function that judges one node of a pool; its snapshot holds only the pods of that node.
 NodeJudge = t.Callable[[KubeObject, StackPool, Snapshot], t.Iterable[Readiness | None]]
@@ -135,8 +135,9 @@ class StackJudge:
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
         """Return the findings, failed if they lasted too long; a consequence fails only with its cause."""
+        places = late(findings)
         causes = [
-            not (one.waits and one.node in self.held) and not is_consequence(one, findings, self.chain)
+            not (one.waits and one.node in self.held) and not is_consequence(one, places, self.chain)
             for one in findings
         ]
         return harden_some(self._patience, findings, causes)

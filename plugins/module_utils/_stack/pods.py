@@ -13,12 +13,14 @@ from .._core.objects import KubeObject, at, name
 from .._core.readiness import PENDING, about_node
 from .known_texts import PULLS, Signature
 from .operands import COMPONENTS, NAMESPACE, OUTDATED, UNWANTED, Operand
-from .signatures import recognise, spoken, telling
+from .signatures import last_words, recognise, spoken, telling
 from .stages import Finding, on_node
 from .upgrade import judge_outdated
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; one or two restarts are no pattern yet.
+# Lines of a log that are shown.
+_MOST_LINES: t.Final = 10
 _OFTEN: t.Final = 3
 _CRASH: t.Final = (
     "CrashLoopBackOff",
@@ -282,13 +284,13 @@ def add_log_end(error: AcceleratorError, pod: str, container: str, log: str, **n
 
     names: of the node and the namespace, for the remedy.
     """
-    lines = [line for line in log.splitlines() if line.strip()]
-    error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
+    lines = last_words(log, _MOST_LINES)
+    error.evidence += [f"{pod}/{container}: {line}" for line in lines]
     if error.code not in EXPLAINED or not lines:
         return
     who, known = f"container {container} of pod {pod}", recognise(log)
     line, is_error = (spoken(known, log), True) if known else telling(log)
-    if line and line not in map(str.strip, lines[-10:]):
+    if line and line not in lines:
         error.evidence.append(f"{pod}/{container}: {line}")
     if known:
         add(error, f"The log of {who} says that {known.meaning}: {line}")

@@ -129,6 +129,12 @@ def telling(log: str) -> tuple[str, bool]:
     return (before or said or [""])[-1], False
 
 
+def last_words(log: str, most: int) -> list[str]:
+    """Return the last lines before the program began to clean up, without noise; else the last lines."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return ([line for line in lines[: _trap(lines)] if not _is_noise(line)] or lines)[-most:]
+
+
 def _words(line: str) -> str:
     """Return the line without what stands before the words of the program."""
     return _PREFIX.sub("", line, count=1)

@@ -212,15 +212,24 @@ def placed(found: Readiness, pool: str, node: str = "") -> Finding:
     return as_finding(found, next(starts, DRIVER), pool, node)
 
 
-def is_consequence(found: Finding, findings: t.Iterable[Finding], chain: Chain) -> bool:
+# Node and stage of each finding that is not ready; the node is empty if the operator cannot reconcile.
+Late = frozenset[tuple[str, str]]
+
+
+def late(findings: t.Iterable[Finding]) -> Late:
+    """Return the places of which others may be the consequence."""
+    return frozenset(
+        (node, one.stage)
+        for one in findings
+        if not one.is_ready
+        for node in ({one.node, ""} if one.reason == RECONCILE_FAILED else {one.node} - {""})
+    )
+
+
+def is_consequence(found: Finding, places: Late, chain: Chain) -> bool:
     """Return whether the finding waits for an earlier stage that is not ready itself.
 
     That stage is one of its node, or the custom resource if the operator cannot reconcile it.
     """
     needed = chain.needs.get(found.stage, ()) if found.waits and found.node else ()
-    return any(
-        (one.node == found.node or one.reason == RECONCILE_FAILED)
-        and one.stage in needed
-        and not one.is_ready
-        for one in findings
-    )
+    return any((node, stage) in places for stage in needed for node in (found.node, ""))

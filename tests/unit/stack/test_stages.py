@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
     Place,
     Stage,
     is_consequence,
+    late,
 )
 
 BEHIND_DRIVER = {
@@ -125,10 +126,10 @@ def test_before_the_policy_everything_waits_for_it(seen: Snapshot) -> None:
 def test_a_consequence_is_as_patient_as_its_cause(seen: Snapshot) -> None:
     seen["daemonsets"] = [one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-dcgm"]
     alone = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
-    assert not any(is_consequence(one, alone, clusterpolicy_judge.CHAIN) for one in alone)
+    assert not any(is_consequence(one, late(alone), clusterpolicy_judge.CHAIN) for one in alone)
     unready(pod(seen, "nvidia-driver"))
     behind = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
-    assert [one.code for one in behind if is_consequence(one, behind, clusterpolicy_judge.CHAIN)] == [
+    assert [one.code for one in behind if is_consequence(one, late(behind), clusterpolicy_judge.CHAIN)] == [
         "GPU-OPERAND-LACKING"
     ]
 

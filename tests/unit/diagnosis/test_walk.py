@@ -1,0 +1,169 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The walk over a cluster in memory: what it reads, what it finds, and what it says."""
+
+from __future__ import annotations
+
+import copy
+import json
+import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import Answer, FakeServer, status
+from unit.stack.builders import FIXTURE, NINE, POOL, Data, node, pod, second_node, unready
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis import (
+    model,
+    report,
+    stack,
+    walk,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+
+KINDS: t.Final = {
+    "nodes": ("v1", "Node"),
+    "policies": ("nvidia.com/v1", "ClusterPolicy"),
+    "daemonsets": ("apps/v1", "DaemonSet"),
+    "pods": ("v1", "Pod"),
+    "revisions": ("apps/v1", "ControllerRevision"),
+    "streams": ("image.openshift.io/v1", "ImageStream"),
+}
+NAMESPACED: t.Final = ("DaemonSet", "Pod", "ControllerRevision")
+SERVED: t.Final = (
+    *("Node", "ClusterPolicy", "DaemonSet", "Pod", "ControllerRevision", "ImageStream", "Event"),
+    *("ResourceQuota", "Namespace", "ConfigMap", "Secret"),
+)
+CRASH: t.Final = {
+    "name": "nvidia-driver-ctr",
+    "ready": False,
+    "restartCount": 9,
+    "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}},
+    "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": NINE}},
+}
+LOG: t.Final = (
+    "Starting installation of NVIDIA driver version 595.71\n"
+    "FATAL: failed to install elfutils packages. RHEL entitlement may be improperly deployed.\n"
+    "+ _shutdown\nUnloading NVIDIA driver kernel modules..."
+)
+
+
+class Server(FakeServer):
+    """A server with logs. forbidden: resources that may not be listed."""
+
+    def __init__(self, *kinds: str) -> None:
+        super().__init__(*kinds)
+        self.logs: dict[str, str] = {}
+        self.forbidden: tuple[str, ...] = ()
+        self.asked: list[str] = []
+
+    def answer(self, method: str, url: str, *args: t.Any, **more: t.Any) -> Answer:
+        self.asked.append(url)
+        path = url.partition("?")[0]
+        if path.endswith("/log"):
+            return Answer(200, self.logs.get(path.split("/")[-2], ""))
+        if path.rpartition("/")[2] in self.forbidden:
+            return status(403, "Forbidden", "nodes is forbidden")
+        return super().answer(method, url, *args, **more)
+
+
+@pytest.fixture
+def seen() -> dict[str, list[Data]]:
+    return copy.deepcopy(FIXTURE)
+
+
+def cluster(seen: dict[str, list[Data]]) -> Server:
+    server = Server(*SERVED)
+    for key, (version, kind) in KINDS.items():
+        for obj in seen[key]:
+            place = {"namespace": "nvidia-gpu-operator"} if kind in NAMESPACED else {}
+            server.put({"apiVersion": version, "kind": kind, **obj, "metadata": {**place, **obj["metadata"]}})
+    return server
+
+
+def look(server: Server, **options: t.Any) -> dict[str, t.Any]:
+    given: t.Any = {"pools": [POOL], "namespace": None, "pod": None, "wait": True, "wait_timeout": 60}
+    api: Api = api_on(server, check_mode=True)
+    return walk.look(api, given | options)
+
+
+def crash(seen: dict[str, list[Data]]) -> str:
+    driver = pod(seen, "nvidia-driver")
+    unready(driver)
+    driver["status"]["containerStatuses"] = [CRASH]
+    return str(driver["metadata"]["name"])
+
+
+def test_a_healthy_cluster_has_nothing_wrong_and_few_requests(seen: dict[str, list[Data]]) -> None:
+    server = cluster(seen)
+    found = look(server)
+    assert found["diagnosis"]["healthy"], found["lines"]
+    assert found["lines"][0] == "Nothing is wrong on 1 GPU node."
+    assert len(server.asked) <= 25
+
+
+def test_without_pools_those_of_the_labels_are_judged(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    server = cluster(seen)
+    server.logs[name] = LOG
+    found = look(server, pools=None)["diagnosis"]
+    assert (found["code"], found["troubles"][0]["pools"]) == ("GPU-DRV-NODTK", ["training"])
+
+
+def test_a_crashed_driver_is_explained_by_its_log(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    server = cluster(seen)
+    server.logs[name] = LOG
+    found = look(server)
+    first = found["diagnosis"]["troubles"][0]
+    assert (first["layer"], first["code"], first["cause"]) == ("driver", "GPU-DRV-NODTK", "")
+    assert any(
+        f"{name}/nvidia-driver-ctr: FATAL: failed to install elfutils" in line for line in first["evidence"]
+    )
+    assert not any("Unloading" in line for line in found["lines"])
+    assert [one["name"] for one in found["diagnosis"]["layers"] if one["verdict"] == "trouble"] == ["driver"]
+
+
+def test_what_may_not_be_read_hides_nothing_else(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    server = cluster(seen)
+    server.logs[name] = LOG
+    server.forbidden = ("resourcequotas", "events")
+    found = look(server)["diagnosis"]
+    assert found["code"] == "GPU-DRV-NODTK"
+    assert [one["what"] for one in found["unread"]] == ["quotas"]
+
+
+def test_two_causes_behind_one_symptom_stay_apart(seen: dict[str, list[Data]]) -> None:
+    first = crash(seen)
+    second_node(seen)
+    server = cluster(seen)
+    server.logs = {
+        first: LOG,
+        f"{first}-twin": "modprobe: ERROR: could not insert: Required key not available",
+    }
+    found = look(server, pools=None)["diagnosis"]["troubles"]
+    assert {one["code"]: one["nodes"] for one in found if one["layer"] == "driver"} == {
+        "GPU-DRV-NODTK": ["gpu-0"],
+        "GPU-DRV-SIGN": ["gpu-1"],
+    }
+
+
+def test_thousands_of_nodes_in_trouble_are_one_cause(seen: dict[str, list[Data]]) -> None:
+    crash(seen)
+    here, first = [one for one in seen["pods"] if one["spec"].get("nodeName") == "gpu-0"], node(seen)
+    for number in range(1, 5000):
+        seen["nodes"].append({**first, "metadata": {**first["metadata"], "name": f"gpu-{number}"}})
+        for one in here:
+            metadata = {**one["metadata"], "name": f"{one['metadata']['name']}-{number}"}
+            spec = {**one["spec"], "nodeName": f"gpu-{number}"}
+            seen["pods"].append({**one, "metadata": metadata, "spec": spec})
+    everything = model.Seen(objects=dict(seen), pools=[POOL])
+    [own] = stack.stacks(everything, "nvidia-gpu-operator", {}, lambda: 0.0)
+    found = report.result(everything, model.with_causes(stack.troubles(own)), ())
+    causes = [one for one in found["diagnosis"]["troubles"] if not one["cause"]]
+    assert [(one["code"], one["number"], len(one["nodes"])) for one in causes] == [
+        ("GPU-DRV-CRASH", 5000, 10)
+    ]
+    assert len(json.dumps(found)) < 64 * 1024
