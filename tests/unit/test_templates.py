@@ -93,7 +93,7 @@ def test_an_upgrade_asks_for_the_rights_where_it_validates(given: dict[str, t.An
 
 @pytest.mark.parametrize(
     ("playbook", "tasks"),
-    [("validate", "pre_tasks"), ("after_openshift_update", "pre_tasks"), ("diagnose", "tasks")],
+    [("validate", "pre_tasks"), ("after_openshift_update", "pre_tasks"), ("conformance", "tasks")],
 )
 def test_a_verdict_about_no_pool_at_all_is_refused(playbook: str, tasks: str) -> None:
     (play,) = read(f"playbooks/{playbook}.yml")

@@ -17,7 +17,16 @@ TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
     *("lease", "lease read", "plan", "leftovers", "removal"),
-    *("preflight", "update pools", "operator_upgrade", "pull_secret", "repair", "repartition", "idle"),
+    *(
+        "preflight",
+        "update pools",
+        "operator_upgrade",
+        "pull_secret",
+        "repair",
+        "repartition",
+        "idle",
+        "diagnosis",
+    ),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
 _CREATE: t.Final = (
@@ -55,7 +64,12 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "monitor_gpus": ("lease", "plan", "gpu_monitoring"),
 }
 # Playbooks that get a role of their own. Those outside PARTS do not ask for their rights first.
-GRANTED: t.Final = {**PARTS, "preflight_update": ("preflight",), "report_use": ("gpu_use",)}
+GRANTED: t.Final = {
+    **PARTS,
+    "preflight_update": ("preflight",),
+    "report_use": ("gpu_use",),
+    "diagnose": ("plan", "diagnosis"),
+}
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
 _NEVER: t.Final = {

@@ -277,6 +277,22 @@ gpu_use
   -            get?                                 Namespace
   console      get                                  ConfigMap
   monitoring   get                                  prometheuses/api.monitoring.coreos.com
+diagnosis
+  -            list                                 Node
+  -            get,list?                            Namespace
+  -            list?                                ClusterPolicy GPUCluster NVIDIADriver NicClusterPolicy
+  -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
+  -            list?                                ResourceQuota Pod Event
+  machines     list?                                Machine
+  marketplace  list?                                CatalogSource
+  openshift    get?                                 ImageStream
+  nfd          list?                                DaemonSet
+  gpu          list                                 DaemonSet Pod ControllerRevision
+  gpu          get?                                 Pod/log ConfigMap
+  gpu          list?                                ServiceMonitor ClusterServiceVersion InstallPlan
+  gpu          list?                                Event Secret
+  nic          list?                                DaemonSet Pod ControllerRevision Event
+  nic          get?                                 Pod/log ConfigMap
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

@@ -17,6 +17,8 @@ WITH_THEIR_PACKAGE = {
     "_awx/notifications",
     "_catalogue/gpus",
     "_core/errors",
+    "_diagnosis/options",
+    "_diagnosis/seen",
     "_kube/credentials_kubeconfig",
     "_kube/watch",
     "_kube/writes",
