@@ -53,6 +53,14 @@ def managers_of_label(obj: t.Mapping[str, t.Any], label: str) -> set[str]:
     }
 
 
+def setter(obj: t.Mapping[str, t.Any], field: str) -> tuple[str, str]:
+    """Return the manager that set the field of the spec, and when (RFC 3339); empty texts if nobody knows."""
+    for entry in (obj.get("metadata") or {}).get("managedFields") or []:
+        if f"f:{field}" in ((entry.get("fieldsV1") or {}).get("f:spec") or {}):
+            return str(entry.get("manager")), str(entry.get("time") or "")
+    return "", ""
+
+
 def _labels_of(fields: t.Mapping[str, t.Any]) -> t.Mapping[str, t.Any]:
     found: t.Mapping[str, t.Any] = (fields.get("f:metadata") or {}).get("f:labels") or {}
     return found

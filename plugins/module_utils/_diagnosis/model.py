@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
+from .._core.readiness import Readiness
+from .._kube.session import Query
 from .._stack.params import StackPool
 
 # The layers, from the machine up to the metrics. Each needs what NEEDS says.
@@ -52,6 +54,7 @@ class Trouble:
     about: the object, such as C(Pod ns/name). node, pool: empty if it belongs to none. since: RFC 3339, or
     empty. evidence: lines, each with its object and, where known, its time. cause: the layer of which it is
     a consequence; empty for a root cause. is_busy: it ends by itself, such as an upgrade within its budget.
+    is_alone: nothing follows from it, such as from a cordon.
     """
 
     layer: str
@@ -65,6 +68,7 @@ class Trouble:
     evidence: tuple[str, ...] = ()
     cause: str = ""
     is_busy: bool = False
+    is_alone: bool = False
 
 
 def trouble(
@@ -80,6 +84,12 @@ def of_error(layer: str, about: str, error: AcceleratorError, **more: t.Any) -> 
     lines = tuple(error.evidence[:_MOST_EVIDENCE])
     found = {"code": error.code, "message": error.message, "remedy": error.remedy, "evidence": lines}
     return Trouble(layer=layer, about=about, **found | more)
+
+
+def of_verdict(layer: str, about: str, verdict: Readiness, **more: t.Any) -> Trouble:
+    """Return the verdict of a judge as a trouble."""
+    found = {"code": verdict.code, "message": verdict.message, "remedy": verdict.remedy}
+    return Trouble(layer=layer, about=about, **found | {"evidence": verdict.details} | more)
 
 
 @dataclass
@@ -105,13 +115,15 @@ class Layer(t.NamedTuple):
     """One layer of the walk.
 
     queries: names of what it reads; it is unread if none of them could be read, and absent if none of them is
-    served. judge: pure. notes: what a person wants to know although nothing is wrong.
+    served. judge: pure. notes: what a person wants to know although nothing is wrong. more: what to read in
+    addition, by what the walk has seen; empty on a healthy cluster.
     """
 
     name: str
     queries: tuple[str, ...]
     judge: t.Callable[[Seen], t.Iterable[Trouble]]
     notes: t.Callable[[Seen], t.Iterable[str]] = lambda _seen: ()
+    more: t.Callable[[Seen], t.Mapping[str, Query]] = lambda _seen: {}
 
 
 def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
@@ -125,7 +137,7 @@ def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
         first = next(filter(None, (_cause(one, layer, known) for layer in _BELOW[one.layer])), None)
         root = one.cause or (first.cause or first.layer if first else "")
         done.append(replace(one, cause=root))
-        if one.cause:
+        if one.cause or one.is_alone:
             continue  # a judge has said so; the cause may be in a later layer
         places = {("", ""), (one.node, ""), ("", one.pool)} if one.node else {("*", one.pool), ("", one.pool)}
         for place in places:

@@ -51,8 +51,12 @@ def summary(every: t.Sequence[Group], roots: t.Sequence[Group], seen: Seen) -> s
 
 
 def _short(group: Group) -> str:
-    where = f" on {number_of(len(group.nodes), 'node')}" if group.nodes else ""
+    where = f" on {_number(group.first.layer, len(group.nodes))}" if group.nodes else ""
     return f"{group.first.code}{where}"
+
+
+def _number(layer: str, count: int) -> str:
+    return number_of(count, "machine" if layer == model.MACHINE else "node")
 
 
 def layers(seen: Seen, every: t.Sequence[Group], walked: t.Sequence[Layer]) -> list[dict[str, str]]:
@@ -105,7 +109,7 @@ def lines(diagnosis: t.Mapping[str, t.Any]) -> list[str]:
 
 
 def _where(one: t.Mapping[str, t.Any]) -> str:
-    return f" on {number_of(one['number'], 'node')}" if one["number"] > 1 else ""
+    return f" on {_number(one['layer'], one['number'])}" if one["number"] > 1 else ""
 
 
 def _cause(one: t.Mapping[str, t.Any]) -> list[str]:
@@ -113,7 +117,7 @@ def _cause(one: t.Mapping[str, t.Any]) -> list[str]:
     nodes = ", ".join(one["nodes"]) + (", ..." if one["number"] > len(one["nodes"]) else "")
     return [
         f"{one['code']} (layer {one['layer']}{since}): {one['message']}",
-        *([f"  nodes: {one['number']}: {nodes}"] if one["number"] > 1 else []),
+        *([f"  on:    {_number(one['layer'], one['number'])}: {nodes}"] if one["number"] > 1 else []),
         *(f"  seen:  {line}" for line in one["evidence"]),
         f"  do:    {one['remedy']}",
         f"  ends:  {one['ends'] or 'nothing'}",

@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import GPU_PRESENT, NVIDIA_PCI
 from .._core.objects import KubeObject
-from .._core.ownership import POOL, pool_of
+from .._core.ownership import POOL, pool_of, selector
 from .._kube.kinds import known
 from .._kube.session import Query
 from .._nodes.labels import common_selector, labels
@@ -49,8 +49,9 @@ def queries(gpu: str) -> dict[str, Query]:
 
 def node_selectors(pools: t.Sequence[StackPool]) -> list[str]:
     """Return label selectors that find the nodes of interest. pools: of the option, or empty."""
-    own = common_selector([pool["node_selector"] for pool in pools]) if pools else None
-    return list(dict.fromkeys([*([own] if own else []), *_LABELS]))
+    given = [pool["node_selector"] for pool in pools]
+    common = common_selector(given)
+    return list(dict.fromkeys([*([common] if common else map(selector, given)), *_LABELS]))
 
 
 def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:

@@ -41,6 +41,8 @@ _BY_CODE: t.Final = {
 }
 # The status of an object of which every other finding is a cause.
 _STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "NIC-STATE")
+# What the layers of machines and nodes say with more.
+_SAID: t.Final = ("GPU-NODES", "GPU-NODE-NOTREADY")
 # What ends by itself.
 _PASSING: t.Final = (RUNNING, "GPU-NODE-UPDATING")
 
@@ -112,7 +114,7 @@ def troubles(stack: Stack) -> list[Trouble]:
                 (node, stage) for stage in stack.judge.chain.needs[one.stage] for node in (one.node, "")
             )
             cause = next(places[place] for place in needed if place in places)
-        found.append(_trouble(one, cause))
+        found += [_trouble(one, cause)] if one.code not in _SAID else []
     return found
 
 

@@ -46,6 +46,10 @@ def read(api: Api, params: GpuDiagnoseParams, gpu: str) -> Seen:
         nodes |= {name(one): one for one in seen.of("nodes")}
     seen.objects["nodes"] = list(nodes.values())
     seen.pools = given or reads.pools_of(nodes.values())
+    for layer in layers.EVERY:
+        for key, query in layer.more(seen).items():
+            if key not in seen.served and key not in seen.unread:
+                _read(api, seen, key, query)
     return seen
 
 

@@ -54,13 +54,16 @@ def since(node: Node) -> str:
     )
 
 
+def goes_on(node: Node) -> str:
+    """Return the command that goes on where the run that cordoned the node was killed, or an empty text."""
+    playbook = _GOES_ON.get(purpose(node), "").format(node=name(node)) if run(node) else ""
+    return f"ansible-playbook accelerators.openshift.{playbook}" if playbook else ""
+
+
 def shown(node: Node) -> str:
     """Return `cordoned`; if a run of this collection did it, also since when, by which, and what goes on."""
     time = f" since {since(node)}" if since(node) else ""
     if not run(node):
         return f"cordoned{time}"
-    goes_on = _GOES_ON.get(purpose(node), "").format(node=name(node))
     text = f"cordoned{time} by the run of {runs.shown(run(node))}"
-    if not goes_on:
-        return text
-    return f"{text}; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on"
+    return f"{text}; if that is over, `{goes_on(node)}` goes on" if goes_on(node) else text

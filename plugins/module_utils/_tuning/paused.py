@@ -9,7 +9,7 @@ import typing as t
 from .._core import run
 from .._core.adoption import keeper
 from .._core.objects import KubeObject, name
-from .._core.ownership import pool_of
+from .._core.ownership import pool_of, setter
 from .._nodes.formatting import unpause
 from .machine_config import ROLLOUT
 
@@ -36,6 +36,11 @@ def is_paused(pool: KubeObject | None) -> bool:
 def is_left(pool: KubeObject | None) -> bool:
     """Return True for a pool that a run paused to tune its nodes and did not unpause."""
     return is_paused(pool) and bool(_note(pool, ROLLOUT))
+
+
+def run_of(pool: KubeObject) -> str:
+    """Return the id of the run that paused the pool to tune its nodes, or an empty text."""
+    return _note(pool, ROLLOUT)
 
 
 def explain(pool: KubeObject) -> Pause:
@@ -69,8 +74,5 @@ def _note(pool: KubeObject | None, key: str) -> str:
 
 def _setter(pool: KubeObject) -> tuple[str, str]:
     """Return the field manager that set `paused`, or what else manages the pool; and ` since` its time."""
-    for entry in pool["metadata"].get("managedFields") or []:
-        if "f:paused" in ((entry.get("fieldsV1") or {}).get("f:spec") or {}):
-            time = entry.get("time")
-            return str(entry.get("manager")), f" since {time}" if time else ""
-    return keeper(pool), ""
+    manager, time = setter(pool, "paused")
+    return (manager, f" since {time}" if time else "") if manager else (keeper(pool), "")

@@ -514,6 +514,12 @@ CODES: t.Final = (
         "Run `oc describe node {node}`.",
     ),
     Code(
+        "GPU-NODE-PRESSURE",
+        "Node {node} has {kind}: {why}.",
+        "Run `oc describe node {node}`: its condition {kind} and its list of pods say what uses so much. The "
+        "kubelet evicts pods there, and starts no new ones, until the condition is over.",
+    ),
+    Code(
         "GPU-NODE-UPDATING",
         "Node {node} is being updated by the machine-config operator{also}, still on kernel {kernel}.",
         "Run `oc get machineconfigpools`; a pod that cannot be evicted delays the update.",

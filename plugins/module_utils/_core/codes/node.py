@@ -53,6 +53,12 @@ CODES: t.Final = (
         "its machine, or set `health: true` for the pool in gpu_pools: then Kubernetes replaces such a node.",
     ),
     Code(
+        "NODE-LEFT",
+        "Node {node} takes no pods: it is cordoned{since} by the run of {run}, and that run no longer works.",
+        "Run {command|the playbook of that run}: it goes on where that run ended, and asks first if that "
+        "ends pods with GPUs (gpu_on_busy). To give that work up, run `oc adm uncordon {node}`.",
+    ),
+    Code(
         "NODE-NEW-WORK",
         "{pods} with GPUs came to the nodes after this task had looked for such pods, and on_busy: fail does "
         "not allow their eviction: {listed}",

@@ -1,0 +1,167 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The layer of nodes: conditions of the kubelet, nodes that a pool lacks, cordons, and taints against NFD."""
+
+from __future__ import annotations
+
+import datetime
+import typing as t
+from dataclasses import replace
+
+from .._catalogue.well_known import FEATURE
+from .._core import conditions, run as runs
+from .._core.errors import text_of
+from .._core.objects import KubeObject, name, number_of
+from .._core.ownership import pool_of, setter
+from .._frame import lease
+from .._kube.kinds import known
+from .._kube.session import Query
+from .._machines import machine_set, trouble as reasons
+from .._machines.machine import node_name, phase, seconds_since
+from .._nodes import cordons, sentinel
+from .._nodes.formatting import why_not_ready
+from .._nodes.labels import has_nvidia_pci, labels
+from .._nodes.node import is_cordoned, is_ready, update
+from .._nodes.pool_nodes import nodes_of
+from .._nodes.taints import taints, untolerated
+from .._stack import operands, upgrade
+from . import machines
+from .model import NFD, NODE, Layer, Seen, Trouble, of_verdict, trouble
+
+# The Lease that the runs of this collection hold.
+LEASE: t.Final = "lease"
+LEASE_QUERY: t.Final = Query(known("Lease"), lease.NAMESPACE, lease.NAME)
+# Seconds that a new node takes to be Ready, and to get the labels of NFD.
+_STARTS: t.Final = 600.0
+_PRESSURES: t.Final = ("DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable")
+_GOING: t.Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+_MOST: t.Final = 5
+
+
+def more(seen: Seen) -> dict[str, Query]:
+    """Return the query of the lease if a run cordoned a node."""
+    is_asked = any(is_cordoned(node) and cordons.goes_on(node) for node in seen.of("nodes"))
+    return {LEASE: LEASE_QUERY} if is_asked else {}
+
+
+def works(run_id: str, seen: Seen) -> bool:
+    """Return whether the run works, as its lease says; a run whose lease may not be read counts as one."""
+    now = datetime.datetime.fromtimestamp(seen.now, datetime.UTC)
+    return LEASE in seen.unread or lease.works(next(iter(seen.of(LEASE)), None), run_id, now)
+
+
+def judge(seen: Seen) -> t.Iterator[Trouble]:
+    nodes, strays = seen.of("nodes"), seen.of(machines.STRAYS)
+    pools = {name(one): pool["name"] for pool in reversed(seen.pools) for one in nodes_of(nodes, pool)}
+    owners = {node_name(one): one for one in seen.of("machines")}
+    workers = [one for one in seen.of("nfd_daemonsets") if "worker" in name(one)]
+    given = [each for one in workers for each in operands.tolerations(one)]
+    seen_nodes = {name(one) for one in nodes}
+    for node in [*nodes, *(one for one in strays if name(one) not in seen_nodes)]:
+        is_stray = name(node) not in seen_nodes
+        found = [_not_ready(node, owners.get(name(node)), seen), *_pressures(node), _left(node, seen)]
+        found += [_without_features(node, given, is_stray, seen.now)] if workers else []
+        yield from (replace(one, pool=pools.get(name(node), "")) for one in found if one)
+    for pool, size in machines.short(seen):
+        lines = (*size.details, *_lines(pool, seen))
+        yield of_verdict(NODE, f"Pool {pool}", size, pool=pool, evidence=lines, is_alone=True)
+
+
+def _lines(pool: str, seen: Seen) -> t.Iterator[str]:
+    """Yield a line for each machine set and for the first machines of the pool."""
+    for one in filter(lambda each: pool_of(each) == pool, seen.of(machines.SETS)):
+        yield f"machine set {name(one)} wants {number_of(machine_set.replicas_of(one), 'machine')}"
+    for one in [each for each in seen.of("machines") if pool_of(each) == pool][:_MOST]:
+        yield f"machine {name(one)}: {phase(one)}, node {node_name(one) or 'none'}"
+
+
+def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trouble | None:
+    """Return the trouble of a node that is not Ready. A new one, or one of a run that works, is busy."""
+    if is_ready(node):
+        return None
+    ready, made = conditions.find(node, "Ready"), str(node["metadata"].get("creationTimestamp") or "")
+    found = _at(NODE, "GPU-NODE-NOTREADY", node, since=str(ready.get("lastTransitionTime") or ""))
+    if ready.get("status") == "Unknown" and machine:
+        remedy = f"{found.remedy} If its kubelet does not come back, read {reasons.console(machine)}."
+        found = replace(found, remedy=remedy)
+    heard = ready.get("lastHeartbeatTime")
+    return replace(
+        found,
+        message=f"Node {name(node)} is {why_not_ready(node).removesuffix('.')}.",
+        evidence=(f"Node {name(node)}: the kubelet was last heard at {heard}",) if heard else (),
+        is_busy=0 < seconds_since(made, seen.now) < _STARTS
+        or (is_cordoned(node) and bool(cordons.goes_on(node)) and not _is_left(node, seen)),
+    )
+
+
+def _at(layer: str, code: str, node: KubeObject, facts: t.Mapping[str, str] = {}, **more: t.Any) -> Trouble:
+    own = name(node)
+    return trouble(layer, code, f"Node {own}", {"node": own, **facts}, node=own, **more)
+
+
+def _pressures(node: KubeObject) -> t.Iterator[Trouble]:
+    for kind in _PRESSURES:
+        found = conditions.find(node, kind)
+        if found.get("status") == "True":
+            why = str(found.get("message") or found.get("reason") or "no reason given").removesuffix(".")
+            since = str(found.get("lastTransitionTime") or "")
+            one = _at(NODE, "GPU-NODE-PRESSURE", node, {"kind": kind, "why": why}, since=since)
+            disk = text_of("GPU-NODE-DISK", node=name(node))
+            yield replace(one, code=disk.code, remedy=disk.remedy) if kind == "DiskPressure" else one
+
+
+def _is_left(node: KubeObject, seen: Seen) -> bool:
+    """Return whether a run that is over cordoned the node for a while, and left it so."""
+    return is_cordoned(node) and bool(cordons.goes_on(node)) and not works(cordons.run(node), seen)
+
+
+def _left(node: KubeObject, seen: Seen) -> Trouble | None:
+    if not _is_left(node, seen):
+        return None
+    since, run = cordons.since(node), runs.shown(cordons.run(node))
+    told = {"since": f" since {since}" if since else "", "run": run, "command": f"`{cordons.goes_on(node)}`"}
+    return _at(NODE, "NODE-LEFT", node, told, since=since, is_alone=True)
+
+
+def _without_features(
+    node: KubeObject, given: list[KubeObject], is_stray: bool, now: float
+) -> Trouble | None:
+    """Return the trouble of a node on which NFD found nothing. given: what its workers tolerate."""
+    away = [one for one in untolerated(node, given) if one.endswith(":NoExecute")]
+    if away and not any(key.startswith(FEATURE) for key in labels(node)):
+        told = {"labels": "Node Feature Discovery found nothing", "taints": ", ".join(away)}
+        return _at(NODE, "NFD-TAINT", node, told)
+    if has_nvidia_pci(labels(node)) or not is_stray:
+        return None
+    age = seconds_since(str(node["metadata"].get("creationTimestamp") or ""), now)
+    return _at(NFD, "GPU-NFD-EMPTY", node, is_busy=0 < age < _STARTS)
+
+
+def notes(seen: Seen) -> t.Iterator[str]:
+    """Yield who cordoned which nodes, where that is no fault. An update or upgrade is said elsewhere."""
+    who: dict[str, list[KubeObject]] = {}
+    for node in seen.of("nodes"):
+        is_said = (
+            update(node).under_way or upgrade.is_running(node) or upgrade.state(node) == "upgrade-failed"
+        )
+        if is_cordoned(node) and not is_said and not _is_left(node, seen):
+            who.setdefault(_by(node), []).append(node)
+    for by, nodes in who.items():
+        times = sorted(filter(None, (cordons.since(one) or setter(one, "unschedulable")[1] for one in nodes)))
+        since = f" since {times[0]}" if times else ""
+        names = ", ".join(map(name, nodes[:_MOST])) + (", …" if nodes[_MOST:] else "")
+        yield f"{number_of(len(nodes), 'GPU node')} cordoned by {by}{since}: {names}."
+
+
+def _by(node: KubeObject) -> str:
+    """Return who cordoned the node, as far as its marks and the managers of its fields say."""
+    if cordons.run(node):
+        return f"the run of {runs.shown(cordons.run(node))}"
+    if held := sentinel.held(node):
+        return f"NVSentinel ({held})"
+    if any(one.get("key") in _GOING for one in taints(node)):
+        return "the cluster autoscaler, which removes the node"
+    return setter(node, "unschedulable")[0] or "somebody whom the node does not name"
+
+
+LAYER: t.Final = Layer(NODE, ("nodes",), judge, notes, more)
