@@ -180,7 +180,7 @@ def test_machines_of_one_kind_are_told_once() -> None:
     several = [machine("Failed", name=f"m{one}", errorMessage=LIMIT) for one in range(30)]
     lines = result(saw(machines=several))["lines"]
     assert sum("MACH-QUOTA" in line for line in lines) == 1
-    assert any("(30 machines: m0, m1" in line for line in lines)
+    assert any("on:    30 machines: m0, m1" in line for line in lines)
 
 
 def test_a_node_of_a_gpu_machine_without_any_label_is_looked_for() -> None:
