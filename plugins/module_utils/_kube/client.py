@@ -71,9 +71,13 @@ class Api(Session):
         container: str | None = None,
         tail_lines: int = 200,
         previous: bool = False,
+        outage: float | None = None,
     ) -> str:
-        """Return the last lines of a container's log. previous: of the container before its last restart."""
-        return reads.log(self, namespace, pod, container, tail_lines, previous)
+        """Return the last lines of a container's log. previous: of the container before its last restart.
+
+        outage: for how many seconds it is tried: the server asks a kubelet, which may be away for long.
+        """
+        return reads.log(self, namespace, pod, container, tail_lines, previous, outage)
 
     def apply(
         self,

@@ -92,17 +92,21 @@ class Http:
         body: t.Any = None,
         content_type: str = "application/json",
         accept: str = "application/json",
+        outage: float | None = None,
     ) -> Response:
         """Return the server's answer, of any status that is not worth another try.
 
-        Raises ApiError if there is none in time, and CredentialsError.
+        outage: for how many seconds it is tried, if not for as long as usual. Raises ApiError if there is none
+        in time, and CredentialsError.
         """
         payload = None if body is None else _encoded(body)
         headers = {**self._headers, "Accept": accept}
         if payload is not None:
             headers["Content-Type"] = content_type
         target = path + ("?" + urlencode(query) if query else "")
-        tries = _Tries(self, method, path, lambda read: self._once(method, target, headers, payload, read))
+        tries = _Tries(
+            self, method, path, lambda read: self._once(method, target, headers, payload, read), outage
+        )
         while (response := tries.next()) is None:
             pass
         return response
@@ -209,11 +213,18 @@ def _encoded(body: t.Any) -> bytes:
 class _Tries:
     """The tries of one request. once: sends it, with a timeout in seconds for the next byte."""
 
-    def __init__(self, http: Http, method: str, path: str, once: t.Callable[[float], Answer]) -> None:
+    def __init__(
+        self,
+        http: Http,
+        method: str,
+        path: str,
+        once: t.Callable[[float], Answer],
+        outage: float | None = None,
+    ) -> None:
         self._http, self._method, self._path, self._once = http, method, path, once
         self._pause, self._read = Pause(http.limits), http.limits.first_read
         self._started = self._said = http.deadline.clock()
-        self._outage = http.limits.outage
+        self._outage = http.limits.outage if outage is None else outage
         self._races = 0
         self._firm_since: float | None = None
         self._renewed = self._repeated = False

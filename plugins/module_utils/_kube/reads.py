@@ -195,11 +195,17 @@ def _document(session: Session, unknown: Kind, path: str, accept: str = "applica
 
 
 def log(
-    session: Session, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool
+    session: Session,
+    namespace: str,
+    pod: str,
+    container: str | None,
+    tail_lines: int,
+    previous: bool,
+    outage: float | None = None,
 ) -> str:
     """Return the last lines of a container's log, each at most LOG_LINE characters long."""
     for number in sorted({tail_lines, min(tail_lines, 10), 1}, reverse=True):
-        text = _log(session, namespace, pod, container, number, previous)
+        text = _log(session, namespace, pod, container, number, previous, outage)
         # The server counts the bytes from the first of these lines, so a full answer may lack the last ones.
         if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
             break
@@ -208,7 +214,13 @@ def log(
 
 
 def _log(
-    session: Session, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool
+    session: Session,
+    namespace: str,
+    pod: str,
+    container: str | None,
+    tail_lines: int,
+    previous: bool,
+    outage: float | None,
 ) -> str:
     kind = kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
@@ -217,7 +229,7 @@ def _log(
         query["container"] = container
     if previous:
         query["previous"] = "true"
-    answer = session.http.request("GET", path, query, accept="*/*")
+    answer = session.http.request("GET", path, query, accept="*/*", outage=outage)
     if answer.status == 200:
         return answer.body if isinstance(answer.body, str) else str(answer.body)
     raise error(answer, "GET", path, kind, pod, namespace)

@@ -24,6 +24,8 @@ from .stages import Chain, Finding, is_consequence, late as late_of
 
 MOST: t.Final = 4
 TAIL: t.Final = 300
+# For so long a log is tried: it hides no failure.
+LOG_SECONDS: t.Final = 10.0
 MOST_POINTERS: t.Final = 8
 # Stages whose programs read what a label of the node names.
 _BY_LABELS: t.Final = (stages.PLUGIN, stages.ALLOCATABLE, stages.VALIDATOR)
@@ -335,7 +337,7 @@ def read_logs(
     logs = []
     for source in [one for one in sources if one.container]:
         try:
-            log = api.log(*source[:3], tail_lines=TAIL, previous=source.previous)
+            log = api.log(*source[:3], tail_lines=TAIL, previous=source.previous, outage=LOG_SECONDS)
         except AcceleratorError as why:
             add_unreadable(error, source, why)
         else:

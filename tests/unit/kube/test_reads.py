@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import typing as t
 
-from unit.engine import api_on
-from unit.fake_server import Answer, FakeServer
+import pytest
+from unit.engine import FakeClock, api_on
+from unit.fake_server import Answer, FakeServer, status
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
 
 
@@ -55,3 +57,13 @@ def test_a_last_line_of_3_mb_is_cut() -> None:
 
 def test_a_log_has_no_control_characters() -> None:
     assert Kubelet("\x1b[31mred\x1b[0m\r\nend\n").log() == "\\x1b[31mred\\x1b[0m\nend\n"
+
+
+def test_a_log_of_a_kubelet_that_is_away_is_tried_for_as_long_as_the_caller_wants() -> None:
+    server, clock = FakeServer("Pod"), FakeClock()
+    words = "Get https://10.0.1.9:10250/containerLogs/x/p/c: dial tcp 10.0.1.9:10250: i/o timeout"
+    server.request = lambda *_args, **_more: status(500, "InternalError", words)
+    start = clock.seconds
+    with pytest.raises(ApiError, match="10250"):
+        api_on(server, clock).log("x", "p", "c", outage=10.0)
+    assert 9 <= clock.seconds - start <= 15
