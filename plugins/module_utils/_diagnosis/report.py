@@ -12,7 +12,7 @@ from .model import LAYERS, Group, Layer, Seen, Trouble
 
 _MOST_GROUPS: t.Final = 40
 # What is there if a layer of the driver stack is.
-_STACKS: t.Final = ("policies", "clusters")
+_STACKS: t.Final = ("policies", "clusters", "modules")
 _OF_STACKS: t.Final = {
     **dict.fromkeys((model.DRIVER, model.TOOLKIT, model.PLUGIN, model.SHARING), _STACKS),
     model.DRA: ("clusters",),

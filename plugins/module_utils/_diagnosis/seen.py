@@ -62,10 +62,7 @@ def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:
         if pool:
             found.setdefault(pool, {"name": pool, "node_selector": {POOL: pool}})
         elif labels(node).get(GPU_PRESENT) == "true":
-            found.setdefault("", {"name": "others", "node_selector": {GPU_PRESENT: "true"}})
+            # None stands for an absent label.
+            others: t.Any = {GPU_PRESENT: "true", POOL: None}
+            found.setdefault("", {"name": "others", "node_selector": others})
     return [found[one] for one in sorted(found)]
-
-
-def without_pools(pool: StackPool, nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
-    """Return the nodes that C(others) may judge: those of no pool."""
-    return [node for node in nodes if pool["name"] != "others" or not pool_of(node)]

@@ -11,6 +11,7 @@ from .._stack import stages
 from .._stack.clusterpolicy import judge as policy_judge
 from .._stack.dra import judge as dra_judge
 from .._stack.judge import StackJudge
+from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.params import LookParams
@@ -132,6 +133,17 @@ def _trouble(one: Finding, cause: str) -> Trouble:
         cause=cause,
         is_busy=one.code in _PASSING and not one.is_failed,
     )
+
+
+def modules(seen: Seen) -> list[Trouble]:
+    """Return the Modules of KMM that are not loaded on every node that they want."""
+    found = []
+    for module in seen.of("modules"):
+        verdict = kmm_judge.judge_numbers(module)
+        if not verdict.is_ready:
+            about = f"Module {module['metadata']['namespace']}/{name(module)}"
+            found.append(model.of_verdict(model.DRIVER, about, verdict))
+    return found
 
 
 def layer_of(one: Finding) -> str:

@@ -29,7 +29,7 @@ def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
     seen = read(api, params, gpu)
     found = [one for layer in layers.EVERY for one in layer.judge(seen)]
     stacks = stack.stacks(seen, gpu, _of_nics(api, seen), api.clock)
-    found += [one for each in stacks for one in stack.troubles(each)]
+    found += [*(one for each in stacks for one in stack.troubles(each)), *stack.modules(seen)]
     every = model.with_causes(found)
     return report.result(seen, explained(api, every, stacks), layers.EVERY)
 
@@ -39,6 +39,8 @@ def read(api: Api, params: GpuDiagnoseParams, gpu: str) -> Seen:
     seen = Seen(now=time.time())
     for key, query in reads.queries(gpu).items():
         _read(api, seen, key, query)
+    if not seen.of("policies") and not seen.of("clusters"):
+        _read(api, seen, "modules", Query(known("Module")))
     nodes: dict[str, KubeObject] = {}
     given = params["pools"] or []
     for labels in reads.node_selectors(given):

@@ -96,8 +96,8 @@ class Http:
     ) -> Response:
         """Return the server's answer, of any status that is not worth another try.
 
-        outage: for how many seconds it is tried, if not for as long as usual. Raises ApiError if there is none
-        in time, and CredentialsError.
+        outage: for how many seconds it is tried, if not for as long as usual. Raises ApiError if there is
+        none in time, and CredentialsError.
         """
         payload = None if body is None else _encoded(body)
         headers = {**self._headers, "Accept": accept}

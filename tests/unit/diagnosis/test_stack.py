@@ -53,3 +53,15 @@ def test_the_status_of_the_policy_is_a_consequence() -> None:
 
 def test_a_cluster_without_a_stack_has_none() -> None:
     assert stack.stacks(model.Seen(), "nvidia-gpu-operator", {}, lambda: 0.0) == []
+
+
+@pytest.mark.parametrize(("loaded", "expected"), [(2, []), (1, [("driver", "Module x/fpga")])])
+def test_a_module_that_is_not_loaded_everywhere(loaded: int, expected: list[tuple[str, str]]) -> None:
+    numbers = {"desiredNumber": 2, "availableNumber": loaded, "nodesMatchingSelectorNumber": 2}
+    module = {
+        "metadata": {"name": "fpga", "namespace": "x"},
+        "spec": {"moduleLoader": {"container": {}}},
+        "status": {"moduleLoader": numbers},
+    }
+    found = stack.modules(model.Seen(objects={"modules": [module]}))
+    assert [(one.layer, one.about) for one in found] == expected

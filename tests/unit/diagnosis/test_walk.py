@@ -111,6 +111,17 @@ def test_without_pools_those_of_the_labels_are_judged(seen: dict[str, list[Data]
     assert (found["code"], found["troubles"][0]["pools"]) == ("GPU-DRV-NODTK", ["training"])
 
 
+def test_nodes_of_a_pool_are_not_judged_again_with_those_of_none(seen: dict[str, list[Data]]) -> None:
+    crash(seen)
+    labels = second_node(seen)["metadata"]["labels"]
+    del labels["accelerators.openshift/pool"]
+    labels["nvidia.com/gpu.present"] = node(seen)["metadata"]["labels"]["nvidia.com/gpu.present"] = "true"
+    found = look(cluster(seen), pools=None)["diagnosis"]["troubles"]
+    assert [(one["pools"], one["nodes"]) for one in found if one["layer"] == "driver"] == [
+        (["others", "training"], ["gpu-1", "gpu-0"])
+    ]
+
+
 def test_a_crashed_driver_is_explained_by_its_log(seen: dict[str, list[Data]]) -> None:
     name = crash(seen)
     server = cluster(seen)
