@@ -20,6 +20,11 @@ options:
     description: The lists, such as C(controller_templates), by their names.
     type: dict
     required: true
+  names:
+    description: Names of variables that are set. One that is nearly C(gpu_awx_data) is a problem.
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""
@@ -34,8 +39,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - One text that begins with the code C(INPUT-AWX) and names each problem by its path. It is empty if there
-      is no problem.
+    - One text that begins with the code C(INPUT-AWX) and names each problem by its path, or with
+      C(INPUT-VARIABLE). It is empty if there is no problem.
   type: str
   sample: >-
     INPUT-AWX: controller_templates[0].labels[0]: controller_labels has no entry gpu. Nothing was sent to
@@ -46,11 +51,15 @@ import datetime
 import typing as t
 
 
-def awx_problems(content: t.Any) -> str:
+def awx_problems(content: t.Any, names: t.Iterable[str] = ()) -> str:
     """Return the problems of the data as one text with the error code, or "" if there is none."""
     # Ansible loads every filter of a collection with the first one, in each task, and compiles it.
     from ansible_collections.accelerators.openshift.plugins.module_utils._awx import check
+    from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import nearest
 
+    for name in names:
+        if name != (near := nearest(name, ["gpu_awx_data"])) and near:
+            return f"INPUT-VARIABLE: Nothing reads {name} (did you mean {near}?). Nothing was sent to AWX."
     return check.message(content, datetime.datetime.now(datetime.UTC))
 
 

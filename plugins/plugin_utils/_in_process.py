@@ -20,7 +20,7 @@ import sys
 import typing as t
 from pathlib import Path
 
-from ansible import constants
+from ansible import constants, context
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
@@ -38,7 +38,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.modu
 )
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import playbook_of
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import playbook_of, tags_beside
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
@@ -77,8 +77,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None = None
     ) -> dict[str, t.Any]:
         """Run the module and return its result. keep: gets the result with all nodes, if it is at hand."""
-        if wrong := self._wrong_input(task_vars, run):
-            return wrong
+        return self._wrong_input(task_vars, run) or self._own_result(name, run, task_vars, keep)
+
+    def _playbook(self) -> Path:
+        return Path(playbook_of(self._task) or ".").resolve()
+
+    def _own_result(
+        self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None
+    ) -> dict[str, t.Any]:
         if not self._is_safe(task_vars):
             self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
             ordinary: dict[str, t.Any] = self._execute_module(
@@ -105,18 +111,22 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def _wrong_input(self, task_vars: dict[str, t.Any], run: Run) -> dict[str, t.Any]:
         """Check what the user set, once for each host of a run of our playbook. Return a failed result."""
-        path = playbook_of(self._task)
-        playbook = path if path and Path(path).resolve().parent == _inputs.ROOT / "playbooks" else None
+        path = self._playbook()
         folder = Path(constants.DEFAULT_LOCAL_TMP)
         host = task_vars.get("inventory_hostname", "")
-        done = folder / f"input-{hashlib.sha256(f'{run.id} {playbook} {host}'.encode()).hexdigest()}"
-        if playbook is None or not folder.is_dir() or done.exists():
+        done = folder / f"input-{hashlib.sha256(f'{run.id} {path} {host}'.encode()).hexdigest()}"
+        if not _inputs.is_own(path) or not folder.is_dir() or done.exists():
             return {}
+        named = context.CLIARGS.get("args") or ()
+        alone = named == (f"accelerators.openshift.{path.stem}",) or [Path(x).resolve() for x in named] == [
+            path
+        ]
+        play = _inputs.Play(path.stem, tags_beside(self._task), alone)
         extra = load_extra_vars(self._loader)
-        for warning in _inputs.warnings(task_vars, extra):
+        for warning in _inputs.warnings(play, task_vars, extra):
             _display.warning(warning)
         try:
-            _inputs.check(Path(playbook).stem, task_vars, extra, self._templar.template)
+            _inputs.check(play, task_vars, extra, self._templar.template)
         except InputError as exc:
             return redact.result({"failed": True, "changed": False, **exc.to_result()})
         done.touch()

@@ -32,8 +32,10 @@ _TAGS: t.Final = re.compile(r"\btags: \[?([\w, ]+)")
 _ONE: t.Final = re.compile(r"\s*\{\{\s*(\w+)\s*(?:\|\s*default\([^|]*\)|or\s+omit)?\s*\}\}\s*")
 # Tags of Ansible itself.
 _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
-# How near a name has to be to count as misspelt; below this it may be the user's own.
-_NEAR: t.Final = 0.8
+# Names of the collection in its playbooks and roles that no user sets: results of tasks, and parts of names.
+_NO_SETTING: t.Final = re.compile(r"\bregister: (\w+)|\b(\w+_)\b")
+# Variables of Ansible itself that hold those of every host.
+_OF_ALL_HOSTS: t.Final = ("hostvars", "vars")
 # Variables of playbooks that Ansible checks only when a later task needs them.
 OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
 # Variables that the action plugin reads itself, in every playbook.
@@ -57,6 +59,14 @@ _TOGETHER: t.Final = {
 
 Variables = t.Mapping[str, t.Any]
 Template = t.Callable[[t.Any], t.Any]
+
+
+class Play(t.NamedTuple):
+    """The play of a playbook of the collection. tags: of its tasks. alone: the run has no other playbook."""
+
+    playbook: str
+    tags: frozenset[str]
+    alone: bool
 
 
 @functools.cache
@@ -84,8 +94,20 @@ def known() -> frozenset[str]:
 
 
 @functools.cache
+def _settings() -> frozenset[str]:
+    others = {name for names in _NO_SETTING.findall(_texts()) for name in names}
+    roles = {path.name for path in ROOT.glob("roles/*")}
+    return known() - others - roles - _tags()
+
+
+@functools.cache
 def _tags() -> frozenset[str]:
-    return frozenset(name.strip() for found in _TAGS.findall(_texts()) for name in found.split(","))
+    return frozenset(re.findall(r"\w+", " ".join(_TAGS.findall(_texts()))))
+
+
+def is_own(playbook: Path) -> bool:
+    """Return whether this is a playbook of the collection, be it from a checkout beside the installed one."""
+    return (ROOT / "playbooks" / playbook.name).is_file() and (playbook.parent / "gpu_variables").is_dir()
 
 
 @functools.cache
@@ -93,25 +115,25 @@ def _given_by_plan() -> frozenset[str]:
     return frozenset(re.findall(r"^(\w+):", _OWN_INPUTS.read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def check(playbook: str, variables: Variables, extra: Variables, template: Template) -> None:
+def check(play: Play, variables: Variables, extra: Variables, template: Template) -> None:
     """Raise InputError with everything that is wrong with variables and tags, or with what is missing.
 
     extra: the extra variables. template: returns the value of a template, or raises an exception.
     """
     wrong = [
-        *_misspelt_tags(variables),
+        *_misspelt_tags(play, variables),
         *_misspelt(variables, extra),
         *_wrong_values(variables, extra, template),
     ]
     if wrong:
         message = f"{' '.join(wrong)} Nothing was changed."
-        nears = dict.fromkeys(re.findall(r"did you mean (\w+)\?", message))
+        nears = dict.fromkeys(re.findall(r"did you mean ([-\w ]+)\?", message))
         remedy = f"Write {' and '.join(nears)}." if nears else _remedy(wrong[0])
         raise InputError("INPUT-VARIABLE", message, remedy, wrong)
-    if missing := _missing(playbook, variables, template):
+    if missing := _missing(play.playbook, variables, template):
         unset = " and ".join(missing).replace("|", " or ")
         added = " ".join(f"-e {name.partition('|')[0]}={value}" for name, value in missing.items())
-        message = f"{playbook}.yml needs {unset}. Nothing was changed."
+        message = f"{play.playbook}.yml needs {unset}. Nothing was changed."
         raise InputError("INPUT-REQUIRED", message, f"Add {added} to the command.")
 
 
@@ -131,19 +153,30 @@ def _missing(playbook: str, variables: Variables, template: Template) -> dict[st
 
 
 def _remedy(wrong: str) -> str:
-    """Return where the variable is described that this text begins with."""
+    """Return what to do about this text: it begins with the option of the command, or with a variable."""
+    if wrong.startswith("--"):
+        return f"Leave {wrong.partition(' ')[0]} out, or write a tag that the message names."
     name = re.split(r"\W", wrong, maxsplit=1)[0]
     roles = [path.name for path in ROOT.glob("roles/*") if name.startswith(f"{path.name}_")]
     role = max(roles, key=len, default="ROLE")
     return f"Correct {name}; ansible-doc -t role accelerators.openshift.{role} describes it."
 
 
-def warnings(variables: Variables, extra: Variables) -> list[str]:
-    """Return a warning about each variable of the inventory whose name is nearly one of ours."""
+def warnings(play: Play, variables: Variables, extra: Variables) -> list[str]:
+    """Return a warning about each tag that no task has, and each variable of the inventory whose name is
+    nearly one of ours.
+    """
     return [
-        f"No playbook and no role reads {name}: did you mean {near}?"
-        for name in sorted(set(variables) - set(extra))
-        if (near := _nearly(name))
+        *(
+            f"{option} {tag}: no task of {play.playbook}.yml has this tag."
+            for option, tag in (_unknown_tags(play, variables) if play.alone else ())
+            if not nearest(tag, play.tags)
+        ),
+        *(
+            f"No playbook and no role reads {name}: did you mean {near}?"
+            for name in sorted(set(variables) - set(extra))
+            if (near := _nearly(name, variables, _settings()))
+        ),
     ]
 
 
@@ -160,28 +193,61 @@ def users_names(arguments: t.Any, variables: Variables) -> dict[str, str]:
     return found
 
 
-def _nearly(name: str) -> str:
-    """Return the known name that this unknown one was meant to be, or ""."""
-    if not name.startswith(_PREFIXES) or name in known():
+def _nearly(name: str, variables: Variables, names: t.Iterable[str]) -> str:
+    """Return which of the names this unknown one was meant to be, or "". No other variable reads it."""
+    if not name.startswith(_PREFIXES) or name in known() or not (near := nearest(name, names)):
         return ""
-    return next(iter(difflib.get_close_matches(name, known(), 1, _NEAR)), "")
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    others = (value for other, value in variables.items() if other not in (name, *_OF_ALL_HOSTS))
+    return "" if any(word.search(str(value)) for value in others) else near
+
+
+def nearest(name: str, names: t.Iterable[str]) -> str:
+    """Return the name that this one is but for a letter in five or two that changed places, or ""."""
+    rest = name.removeprefix("gpu_")
+    allowed = max(1, len(rest) // 5)
+    rests = {other.removeprefix("gpu_"): other for other in sorted(names)}
+    alike = [other for other in rests if abs(len(other) - len(rest)) <= allowed]
+    for other in difflib.get_close_matches(rest, alike, 3, 0.6):
+        steps = difflib.SequenceMatcher(None, rest, other).get_opcodes()
+        changed = sum(max(end - at, to - since) for kind, at, end, since, to in steps if kind != "equal")
+        if changed <= allowed or sorted(other) == sorted(rest):
+            return rests[other]
+    return ""
 
 
 def _misspelt(variables: Variables, extra: Variables) -> t.Iterator[str]:
+    given = {**variables, **extra}
     for name in sorted(map(str, extra)):
-        others = [str(value) for other, value in extra.items() if other != name]
-        is_read = any(name in text for text in (*others, str(variables.get("gpu_pools"))))
-        if not is_read and (near := _nearly(name)):
+        near = _nearly(name, given, _settings())
+        if near or (tag := _nearly(name, given, _tags())):
+            near = near or f"--tags {tag}"
             yield f"The extra variable {name} is read by no playbook and no role (did you mean {near}?)."
 
 
-def _misspelt_tags(variables: Variables) -> t.Iterator[str]:
+def _given_tags(variables: Variables) -> t.Iterator[tuple[str, list[str]]]:
     for option, key in (("--tags", "ansible_run_tags"), ("--skip-tags", "ansible_skip_tags")):
-        for tag in map(str, variables.get(key) or ()):
-            if tag not in _tags() and tag not in _EVERY:
-                near = difflib.get_close_matches(tag, sorted(_tags()), 1, _NEAR)
-                if near:
-                    yield f"{option} {tag}: no task has this tag (did you mean {near[0]}?)."
+        yield option, list(map(str, variables.get(key) or ()))
+
+
+def _unknown_tags(play: Play, variables: Variables) -> t.Iterator[tuple[str, str]]:
+    for option, tags in _given_tags(variables):
+        for tag in tags:
+            if tag not in play.tags | _tags() and tag not in _EVERY:
+                yield option, tag
+
+
+def _misspelt_tags(play: Play, variables: Variables) -> t.Iterator[str]:
+    """Yield each tag that is nearly one of the play's, or that nothing would run with these tags."""
+    nears = {tag: (option, nearest(tag, play.tags)) for option, tag in _unknown_tags(play, variables)}
+    for tag, (option, near) in nears.items():
+        if near:
+            yield f"{option} {tag}: no task of {play.playbook}.yml has this tag (did you mean {near}?)."
+    option, tags = next(_given_tags(variables))
+    runs_none = not play.tags.union(_EVERY).intersection(tags)
+    if play.alone and tags and runs_none and not any(near for _, near in nears.values()):
+        own = ", ".join(sorted(play.tags.difference(_EVERY))) or "none"
+        yield f"{option} {','.join(tags)}: no task of {play.playbook}.yml has it. Its tags: {own}."
 
 
 def _wrong_values(variables: Variables, extra: Variables, template: Template) -> t.Iterator[str]:

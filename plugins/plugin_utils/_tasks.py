@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
-"""Where a task stands: in which file's play, and whether a rescue handles its failure."""
+"""Where a task stands: in which file's play, beside which tags, and whether a rescue handles its failure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,28 @@ import typing as t
 
 def playbook_of(task: t.Any) -> str:
     """Return the path of the playbook that the task belongs to, or an empty text."""
+    play = _play_of(task)
+    return "" if play is None else str(play.get_path() or "").rpartition(":")[0]
+
+
+def tags_beside(task: t.Any) -> frozenset[str]:
+    """Return the tags of all tasks of the task's play. A task that the run includes later has none yet."""
+    play = _play_of(task)
+    parts = [] if play is None else list(play.compile())
+    found: set[str] = set()
+    while parts:
+        part = parts.pop()
+        found.update(part.tags)
+        for section in ("block", "rescue", "always"):
+            parts += getattr(part, section, ())
+    return frozenset(found)
+
+
+def _play_of(task: t.Any) -> t.Any:
     part = task
     while part is not None and getattr(part, "_play", None) is None:
         part = getattr(part, "_parent", None)
-    return "" if part is None else str(part._play.get_path() or "").rpartition(":")[0]
+    return part and part._play
 
 
 def is_rescued(task: t.Any) -> bool:

@@ -132,3 +132,11 @@ def test_a_playbook_checks_what_a_user_set_before_its_first_request(
     assert run.failure["code"] == "INPUT-VARIABLE"
     assert words in run.failure["message"]
     assert audit.of(run.failure) == []
+
+
+def test_a_playbook_without_tags_refuses_a_tag(playbook: Playbook, audit: Audit) -> None:
+    run = playbook.playbook("repair_node", "--tags gpu_node", gpu_node="a")
+    assert run.failure["message"].startswith(
+        "--tags gpu_node: no task of repair_node.yml has it. Its tags: none."
+    )
+    assert audit.of(*run.tasks) == []

@@ -213,6 +213,28 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
         assert (row["type"], row["default"]) == (option["type"], expected), variable
 
 
+def ours(of: Data, always: bool = True) -> t.Iterator[tuple[Data, bool]]:
+    """Yield each task of a module of the collection, and whether no condition leaves it out."""
+    for section in ("pre_tasks", "tasks", "block"):
+        for task in of.get(section, ()):
+            runs = always and "when" not in task
+            if file := task.get("ansible.builtin.import_tasks"):
+                yield from ours({"tasks": read(PLAYBOOKS / file)}, runs)
+            elif any(key.startswith("accelerators.openshift.") for key in task):
+                yield task, runs
+            yield from ours(task, runs)
+
+
+@pytest.mark.parametrize("name", ON_CLUSTERS)
+def test_a_run_of_any_tags_checks_what_the_user_set(name: str) -> None:
+    """The first task of a module checks variables and tags, before tasks that have the tag write."""
+    for task, runs in ours(play(name)):
+        assert "always" in task["tags"], task["name"]
+        if runs:
+            return
+    raise AssertionError("each task has a condition")
+
+
 def test_no_tag_passes_over_a_pool_that_was_refused() -> None:
     """The role goes on with the other pools, so the last task of the playbook has to fail the run."""
     last = play("enable_gpus")["post_tasks"][-1]

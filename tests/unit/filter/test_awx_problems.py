@@ -12,3 +12,8 @@ def test_the_filter() -> None:
     assert awx_problems(right()) == ""
     found = awx_problems(broken("controller_hosts", 0, "inventory", value="x"))
     assert found.startswith("INPUT-AWX: controller_hosts[0].inventory: ")
+    assert awx_problems(right(), ["gpu_awx_data", "gpu_awx_token", "gpu_pools"]) == ""
+    found = awx_problems(right(), ["gpu_awx_dta"])
+    assert found == (
+        "INPUT-VARIABLE: Nothing reads gpu_awx_dta (did you mean gpu_awx_data?). Nothing was sent to AWX."
+    )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
@@ -16,7 +17,11 @@ from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inp
 Data = dict[str, t.Any]
 
 
-def check(extra: Data, playbook: str = "enable_gpus", **variables: t.Any) -> None:
+def play(playbook: str = "enable_gpus", alone: bool = True, tags: str = "always gpu_policy") -> _inputs.Play:
+    return _inputs.Play(playbook, frozenset(tags.split()), alone)
+
+
+def check(extra: Data, playbook: str | _inputs.Play = "enable_gpus", **variables: t.Any) -> None:
     """Check what a user gave a playbook; a text with braces is a template that has no value yet."""
 
     def template(value: t.Any) -> t.Any:
@@ -24,7 +29,8 @@ def check(extra: Data, playbook: str = "enable_gpus", **variables: t.Any) -> Non
             raise KeyError(value)
         return value
 
-    _inputs.check(playbook, {**variables, **extra}, extra, template)
+    of = play(playbook) if isinstance(playbook, str) else playbook
+    _inputs.check(of, {**variables, **extra}, extra, template)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +112,9 @@ def test_what_the_plan_gives_is_only_checked_if_a_user_gives_it() -> None:
         ("gpu_pols", "gpu_pools"),
         ("gpu_validation_max_node", "gpu_validation_max_nodes"),
         ("node_tuning_on_bussy", "node_tuning_on_busy"),
+        ("gpu_node_tuning_on_busy", "node_tuning_on_busy"),
+        ("gpu_clutsers", "gpu_clusters"),
+        ("gpu_ndoe", "gpu_node"),
     ],
 )
 def test_a_misspelt_extra_variable_is_refused_and_one_of_the_inventory_warned_of(
@@ -116,16 +125,43 @@ def test_a_misspelt_extra_variable_is_refused_and_one_of_the_inventory_warned_of
     assert raised.value.remedy == f"Write {near}."
     assert name in raised.value.message
     check({}, **{name: "x"})
-    assert _inputs.warnings({name: "x"}, {}) == [
+    assert _inputs.warnings(play(), {name: "x"}, {}) == [
         f"No playbook and no role reads {name}: did you mean {near}?"
     ]
-    assert _inputs.warnings({name: "x"}, {name: "x"}) == []
+    assert _inputs.warnings(play(), {name: "x"}, {name: "x"}) == []
 
 
-def test_an_extra_variable_of_the_users_own_is_let_through() -> None:
-    check({"gpu_team_of_mine": "a"})
-    check({"gpu_pol": 1, "gpu_pools": [{"replicas": "{{ gpu_pol }}"}]})
-    check({"gpu_polls": 1}, gpu_pools="{{ gpu_polls }}")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("gpu_foo", "gpu_team_of_mine", "gpu_model", "gpu_policies", "gpu_operator_version"),
+        # No variable has these names: a tag and a role, a task's result, a result that AWX passes on.
+        *("gpu_policy", "gpu_plan_resutl", "gpu_plan_result", "gpu_run"),
+    ],
+)
+def test_a_name_of_the_users_own_is_let_through(name: str) -> None:
+    check({name: "a"})
+    check({}, **{name: "a"})
+    assert _inputs.warnings(play(), {name: "a"}, {}) == []
+
+
+def test_an_extra_variable_with_nearly_the_name_of_a_tag_is_refused() -> None:
+    with pytest.raises(InputError, match=r"did you mean --tags gpu_policy\?") as raised:
+        check({"gpu_polcy": "a"})
+    assert raised.value.remedy == "Write --tags gpu_policy."
+    check({}, gpu_polcy="a")
+    assert _inputs.warnings(play(), {"gpu_polcy": "a"}, {}) == []
+
+
+def test_a_name_that_another_variable_reads_is_the_users_own() -> None:
+    own: Data = {"gpu_pol": 1}
+    check({**own, "gpu_pools": [{"replicas": "{{ gpu_pol }}"}]})
+    for reader in ("gpu_pools", "team_size"):
+        check(own, **{reader: "{{ gpu_pol }}"})
+        assert _inputs.warnings(play(), {**own, reader: "{{ gpu_pol }}"}, {}) == []
+    for reader, text in (("hostvars", "gpu_pol"), ("team_size", "gpu_policy, gpu_pol_two")):
+        with pytest.raises(InputError, match=r"did you mean gpu_pool\?"):
+            check(own, **{reader: text})
 
 
 @pytest.mark.parametrize(
@@ -158,13 +194,56 @@ def test_a_playbook_names_what_it_needs(playbook: str, given: Data, added: str) 
 
 
 @pytest.mark.parametrize("key", ["ansible_run_tags", "ansible_skip_tags"])
-def test_a_misspelt_tag_is_refused(key: str) -> None:
-    wrong: Data = {key: ["gpu_polcy"]}
-    right: Data = {key: ["all", "gpu_policy", "preflight", "mine"]}
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_misspelt_tag_is_refused(key: str, alone: bool) -> None:
     with pytest.raises(InputError) as raised:
-        check({}, **wrong)
-    assert "no task has this tag (did you mean gpu_policy?)" in raised.value.message
-    check({}, **right)
+        check({}, play(alone=alone), **{key: ["gpu_polcy", "preflight"]})
+    assert raised.value.code == "INPUT-VARIABLE"
+    option = "--tags" if key == "ansible_run_tags" else "--skip-tags"
+    said = f"{option} gpu_polcy: no task of enable_gpus.yml has this tag (did you mean gpu_policy?)."
+    assert raised.value.evidence == [said]
+    assert raised.value.remedy == "Write gpu_policy."
+    assert _inputs.warnings(play(alone=alone), {key: ["gpu_polcy"]}, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("tags", "own"), [(["update_pools"], "gpu_policy"), (["mine", "yours"], "gpu_policy"), (["mine"], "none")]
+)
+def test_tags_with_which_nothing_would_run_are_refused(tags: list[str], own: str) -> None:
+    of = play(tags="always" if own == "none" else "always gpu_policy")
+    with pytest.raises(InputError) as raised:
+        check({}, of, ansible_run_tags=tags)
+    assert raised.value.evidence == [
+        f"--tags {','.join(tags)}: no task of enable_gpus.yml has it. Its tags: {own}."
+    ]
+    assert raised.value.remedy == "Leave --tags out, or write a tag that the message names."
+    # Another playbook of the run may have the tag, and what is left out needs no task.
+    check({}, of._replace(alone=False), ansible_run_tags=tags)
+    check({}, of, ansible_skip_tags=tags)
+
+
+@pytest.mark.parametrize("key", ["ansible_run_tags", "ansible_skip_tags"])
+def test_a_tag_that_no_task_has_beside_others_is_warned_of(key: str) -> None:
+    option = "--tags" if key == "ansible_run_tags" else "--skip-tags"
+    given: Data = {key: ["gpu_policy", "mine", "update_pools"]}
+    check({}, **given)
+    assert _inputs.warnings(play(), given, {}) == [f"{option} mine: no task of enable_gpus.yml has this tag."]
+    assert _inputs.warnings(play(alone=False), given, {}) == []
+
+
+@pytest.mark.parametrize("tag", ["all", "always", "never", "tagged", "untagged"])
+def test_the_tags_of_ansible_are_let_through(tag: str) -> None:
+    given: Data = {"ansible_run_tags": [tag], "ansible_skip_tags": [tag]}
+    check({}, **given)
+    assert _inputs.warnings(play(), given, {}) == []
+
+
+def test_a_playbook_is_known_from_another_checkout_too(tmp_path: Path) -> None:
+    assert _inputs.is_own(_inputs.ROOT / "playbooks/enable_gpus.yml")
+    assert not _inputs.is_own(tmp_path / "enable_gpus.yml")
+    (tmp_path / "gpu_variables").mkdir()
+    assert _inputs.is_own(tmp_path / "enable_gpus.yml")
+    assert not _inputs.is_own(tmp_path / "site.yml")
 
 
 def test_a_users_name_is_found_through_the_variables_of_the_playbook() -> None:
