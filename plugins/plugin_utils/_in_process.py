@@ -77,7 +77,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None = None
     ) -> dict[str, t.Any]:
         """Run the module and return its result. keep: gets the result with all nodes, if it is at hand."""
-        return self._wrong_input(task_vars, run) or self._own_result(name, run, task_vars, keep)
+        result = self._wrong_input(task_vars, run) or self._own_result(name, run, task_vars, keep)
+        if result.get("code") == "POOL-NONE" and _inputs.is_own(self._playbook()):
+            hosts, groups = task_vars.get("hostvars"), task_vars.get("groups") or {}
+            if hosts and "gpu_clusters" not in load_extra_vars(self._loader):
+                others = {host: hosts.raw_get(host) for host in groups.get("all", ())}
+                if remedy := _inputs.elsewhere(others, groups):
+                    result |= InputError("POOL-NONE", remedy=remedy, path="gpu_pools").to_result()
+        return result
 
     def _playbook(self) -> Path:
         return Path(playbook_of(self._task) or ".").resolve()

@@ -180,6 +180,27 @@ def warnings(play: Play, variables: Variables, extra: Variables) -> list[str]:
     ]
 
 
+def elsewhere(hosts: t.Mapping[str, Variables], groups: t.Mapping[str, t.Sequence[str]]) -> str:
+    """Return the remedy if hosts of the inventory have pools, and the play's host has none; else "".
+
+    hosts: the variables of each. groups: the hosts of each.
+    """
+    having = [name for name, variables in hosts.items() if variables.get("gpu_pools")]
+    whole = {
+        name: members
+        for name, members in groups.items()
+        if name not in ("all", "ungrouped") and members and set(members) <= set(having)
+    }
+    names = [*sorted(whole, key=lambda name: -len(whole[name])), *having]
+    if not names:
+        return ""
+    listed = ", ".join(names[:6]) + (" and others" if names[6:] else "")
+    return (
+        f"Add -e gpu_clusters={names[0]} to the command: the inventory has gpu_pools for {listed}, and "
+        "without gpu_clusters a playbook works on localhost."
+    )
+
+
 def users_names(arguments: t.Any, variables: Variables) -> dict[str, str]:
     """Return the user's variable for each option that has its value from one. arguments: as written."""
     found = {}

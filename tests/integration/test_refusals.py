@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
+import yaml
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -139,4 +141,18 @@ def test_a_playbook_without_tags_refuses_a_tag(playbook: Playbook, audit: Audit)
     assert run.failure["message"].startswith(
         "--tags gpu_node: no task of repair_node.yml has it. Its tags: none."
     )
+    assert audit.of(*run.tasks) == []
+
+
+def test_a_list_of_pools_that_the_inventory_has_for_others_is_named(
+    playbook: Playbook, audit: Audit, tmp_path: Path
+) -> None:
+    hosts = {"east": {"gpu_pools": [POOL]}, "west": {"gpu_pools": "{{ a_later_result }}"}, "empty": {}}
+    groups: Data = {"production": {"hosts": {"east": {}, "west": {}}}}
+    inventory = tmp_path / "inventory.yml"
+    inventory.write_text(yaml.safe_dump({"all": {"hosts": hosts, "children": groups}}))
+    run = playbook.playbook("enable_gpus", f"-i {inventory}")
+    assert run.failure["code"] == "POOL-NONE"
+    assert run.failure["remedy"].startswith("Add -e gpu_clusters=production to the command: ")
+    assert run.failure["remedy"] in run.failure["msg"]
     assert audit.of(*run.tasks) == []

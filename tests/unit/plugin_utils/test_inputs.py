@@ -238,6 +238,32 @@ def test_the_tags_of_ansible_are_let_through(tag: str) -> None:
     assert _inputs.warnings(play(), given, {}) == []
 
 
+HAVING: t.Final[Data] = {"gpu_pools": [{"name": "a"}]}
+
+
+@pytest.mark.parametrize(
+    ("having", "groups", "first", "listed"),
+    [
+        ("east", {}, "east", "east"),
+        ("east west", {"production": ["east", "west"]}, "production", "production, east, west"),
+        ("east west", {"spare": ["west"]}, "spare", "spare, east, west"),
+        ("east", {"production": ["east", "empty"], "nobody": []}, "east", "east"),
+        ("a b c d e f g", {}, "a", "a, b, c, d, e, f and others"),
+    ],
+)
+def test_the_hosts_of_the_inventory_that_have_pools_are_named(
+    having: str, groups: dict[str, list[str]], first: str, listed: str
+) -> None:
+    hosts: dict[str, Data] = {"empty": {}, "none": {"gpu_pools": []}, **dict.fromkeys(having.split(), HAVING)}
+    remedy = _inputs.elsewhere(hosts, {"all": list(hosts), "ungrouped": having.split(), **groups})
+    assert remedy.startswith(f"Add -e gpu_clusters={first} to the command: ")
+    assert f" has gpu_pools for {listed}, and without gpu_clusters " in remedy
+
+
+def test_without_pools_anywhere_no_host_is_named() -> None:
+    assert _inputs.elsewhere({"empty": {}}, {"all": ["empty"], "production": ["empty"]}) == ""
+
+
 def test_a_playbook_is_known_from_another_checkout_too(tmp_path: Path) -> None:
     assert _inputs.is_own(_inputs.ROOT / "playbooks/enable_gpus.yml")
     assert not _inputs.is_own(tmp_path / "enable_gpus.yml")
