@@ -32,8 +32,7 @@ _TAGS: t.Final = re.compile(r"\btags: \[?([\w, ]+)")
 _ONE: t.Final = re.compile(r"\s*\{\{\s*(\w+)\s*(?:\|\s*default\([^|]*\)|or\s+omit)?\s*\}\}\s*")
 # Tags of Ansible itself.
 _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
-# Names of the collection in its playbooks and roles that no user sets: results of tasks, and parts of names.
-_NO_SETTING: t.Final = re.compile(r"\bregister: (\w+)|\b(\w+_)\b")
+_RESULT: t.Final = re.compile(r"\bregister: (\w+)")
 # Variables of Ansible itself that hold those of every host.
 _OF_ALL_HOSTS: t.Final = ("hostvars", "vars")
 # Variables of playbooks that Ansible checks only when a later task needs them.
@@ -95,9 +94,9 @@ def known() -> frozenset[str]:
 
 @functools.cache
 def _settings() -> frozenset[str]:
-    others = {name for names in _NO_SETTING.findall(_texts()) for name in names}
-    roles = {path.name for path in ROOT.glob("roles/*")}
-    return known() - others - roles - _tags()
+    """Return the names that a user can set: those of results, roles, tags and parts of names are none."""
+    others = {*_RESULT.findall(_texts()), *(path.name for path in ROOT.glob("roles/*")), *_tags()}
+    return frozenset(name for name in known() if name not in others and not name.endswith("_"))
 
 
 @functools.cache
@@ -274,7 +273,7 @@ def _misspelt_tags(play: Play, variables: Variables) -> t.Iterator[str]:
 def _wrong_values(variables: Variables, extra: Variables, template: Template) -> t.Iterator[str]:
     specs = options()
     for name in sorted(specs.keys() & variables.keys()):
-        if name in _given_by_plan() and name not in extra:
+        if (name in _given_by_plan() and name not in extra) or _is_default(variables[name], specs[name]):
             continue
         try:
             value = template(variables[name])
@@ -285,6 +284,11 @@ def _wrong_values(variables: Variables, extra: Variables, template: Template) ->
             *_wrong_choice(name, specs[name], value),
         ]
         yield from found or _refused(name, specs[name], value)
+
+
+def _is_default(written: t.Any, option: t.Mapping[str, t.Any]) -> bool:
+    """Return whether this is the default of the option: most variables are, and to judge one takes time."""
+    return "default" in option and bool(written == option["default"])
 
 
 def _refused(name: str, option: t.Mapping[str, t.Any], value: t.Any) -> t.Iterator[str]:
