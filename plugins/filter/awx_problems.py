@@ -50,7 +50,10 @@ _value:
 import datetime
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
 
+
+@checked("awx_problems", "a map with the lists of the data files, and a list of names of variables")
 def awx_problems(content: t.Any, names: t.Iterable[str] = ()) -> str:
     """Return the problems of the data as one text with the error code, or "" if there is none."""
     # Ansible loads every filter of a collection with the first one, in each task, and compiles it.

@@ -99,10 +99,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         """
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
-        pool, query = options.pop("pool"), options.pop("query")
-        with_labels = options.pop("labels")
-        labels = _lookups.selectors(pool, options.pop("label_selector"))
         try:
+            _lookups.known_only("gpu_nodes", kwargs, options)
+            pool, query = options.pop("pool"), options.pop("query")
+            with_labels = options.pop("labels")
+            labels = _lookups.selectors(pool, options.pop("label_selector"))
             expression = Expression("query", query) if query else None
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes

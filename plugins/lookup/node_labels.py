@@ -73,12 +73,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
     ) -> list[t.Any]:
         """Return one entry per node, sorted by name; terms: names of nodes, all by default.
 
-        Raise AnsibleLookupError for a failed request.
+        Raise AnsibleLookupError for a wrong option or a failed request.
         """
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
-        selector = options.pop("label_selector")
         try:
+            _lookups.known_only("node_labels", kwargs, options)
+            selector = options.pop("label_selector")
             with _lookups.connected(options, "node_labels") as api:
                 found = api.list(
                     known("Node"),

@@ -24,6 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_label,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
     connect,
     disconnect,
@@ -77,7 +78,8 @@ def message(exc: AcceleratorError, variables: t.Mapping[str, t.Any] | None) -> s
 
 def known_only(lookup: str, given: t.Iterable[str], options: t.Iterable[str]) -> None:
     """Raise InputError for an unknown option: Ansible itself ignores it."""
-    for name in sorted(set(given) - set(options)):
+    aliases = {alias for name in options for alias in AUTH.options.get(name, {}).get("aliases") or ()}
+    for name in sorted(set(given) - set(options) - aliases):
         near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
         allowed = ", ".join(sorted(option for option in options if not option.startswith("_")))
         raise InputError(

@@ -8,6 +8,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.accelerators.openshift.plugins.filter import (
+    awx_problems,
     feature_file,
     gpu_drift_report,
     gpu_plan_report,
@@ -17,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.filter import (
 
 FILTERS: t.Final = {
     name: function
-    for module in (feature_file, gpu_drift_report, gpu_plan_report, gpu_table, label_difference)
+    for module in (awx_problems, feature_file, gpu_drift_report, gpu_plan_report, gpu_table, label_difference)
     for name, function in module.FilterModule().filters().items()
 }
 OF_PYTHON: t.Final = ("object", "NoneType", "subscriptable", "positional", "'int'", "indices", "attribute")
@@ -39,6 +40,8 @@ OF_PYTHON: t.Final = ("object", "NoneType", "subscriptable", "positional", "'int
         ("label_difference", ([],), "missing a required argument: 'other'"),
         ("label_difference", (5, 6), "every node needs name and labels"),
         ("feature_file", (), "missing a required argument: 'features'"),
+        ("awx_problems", (), "missing a required argument: 'content'"),
+        ("awx_problems", ({}, 5), "(a mapping with no key, a number)"),
     ],
 )
 def test_wrong_input_is_named(name: str, given: tuple[t.Any, ...], found: str) -> None:

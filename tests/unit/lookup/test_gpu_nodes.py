@@ -89,6 +89,28 @@ def test_a_query_that_cannot_be_answered_is_no_empty_answer(query: str, words: s
 
 
 @pytest.mark.parametrize("lookup", [gpu_nodes, node_labels])
+def test_a_misspelt_option_is_refused_and_an_alias_is_none(
+    lookup: t.Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def refuse(_options: Data, **_more: t.Any) -> t.NoReturn:
+        asked.append("credentials")
+        raise CredentialsError("CRED-NONE", "There are no credentials.", "Set kubeconfig.")
+
+    monkeypatch.setattr(credentials, "connect", refuse)
+    module = lookup.LookupModule()
+    monkeypatch.setattr(module, "set_options", lambda **_options: None)
+    names = ("pool", "query", "labels", "label_selector", "validate_certs")
+    monkeypatch.setattr(module, "get_options", lambda: dict.fromkeys(names))
+    with pytest.raises(AnsibleLookupError, match=r"INPUT-OPTION: .*Did you mean label_selector\?"):
+        module.run([], {}, label_selektor="a=b")
+    assert asked == []
+    with pytest.raises(AnsibleLookupError, match="CRED-NONE"):
+        module.run([], {}, verify_ssl=False)
+
+
+@pytest.mark.parametrize("lookup", [gpu_nodes, node_labels])
 @pytest.mark.parametrize(("variables", "remedy"), [({"awx_job_id": 7}, "Launch the job"), ({}, "kubeconfig")])
 def test_a_job_of_awx_gets_its_own_remedy(
     lookup: t.Any, variables: Data, remedy: str, monkeypatch: pytest.MonkeyPatch
