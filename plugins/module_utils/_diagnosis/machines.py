@@ -12,7 +12,7 @@ from .._catalogue.instance_types import BUILT_IN, CLOUDS
 from .._catalogue.well_known import INSTANCE_TYPE
 from .._core import conditions
 from .._core.errors import text_of
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, at, name
 from .._core.ownership import pool_of
 from .._core.readiness import Readiness, pending
 from .._kube.kinds import known
@@ -35,35 +35,31 @@ _PATIENCE: t.Final = 120.0
 _STARTS, _METAL_STARTS, _LEAVES, _SETTLES = 1200.0, 1800.0, 1800.0, 120.0
 # Reasons of a machine that runs: the layer of nodes says more.
 _OF_NODES: t.Final = ("NodeNotLabelled", "NodeNotReady")
-_KEYS: t.Final = tuple(cloud for cloud in CLOUDS if cloud in BY_KEY)
+_PLATFORMS: t.Final = tuple(BY_KEY[cloud] for cloud in CLOUDS if cloud in BY_KEY)
 
 
 def of_gpus(seen: Seen) -> list[KubeObject]:
     """Return the Machines of GPU pools, those with a GPU node, and those whose type has GPUs."""
-    nodes = {name(node) for node in seen.of("nodes")}
-    every = seen.of("machines")
+    nodes, every = {name(node) for node in seen.of("nodes")}, seen.of("machines")
     return [one for one in every if pool_of(one) or node_name(one) in nodes or _has_gpus(one["spec"])]
 
 
 def _has_gpus(spec: KubeObject) -> bool:
-    """Return whether a machine of this spec has GPUs. Nutanix lists them; a label tells the autoscaler."""
-    marks = (spec.get("metadata") or {}).get("labels") or {}
-    return bool(_provider(spec).get("gpus")) or ACCELERATOR in marks or bool(_gpu_type(spec))
+    """Return whether such a machine has GPUs, also where only a list or the autoscaler's label says so."""
+    return bool(at(spec, "providerSpec.value.gpus") or _gpu_type(spec)) or ACCELERATOR in (
+        at(spec, "metadata.labels") or {}
+    )
 
 
 def _gpu_type(spec: KubeObject) -> str:
     """Return the instance type if the catalogue has it, else an empty text."""
-    types = (BY_KEY[cloud].instance_type(_provider(spec)) for cloud in _KEYS)
+    types = (one.instance_type(at(spec, "providerSpec.value") or {}) for one in _PLATFORMS)
     return next((one for one in types if one and _is_known(one)), "")
 
 
 @functools.cache
 def _is_known(instance_type: str) -> bool:
     return bool(BUILT_IN.clouds_with(instance_type))
-
-
-def _provider(spec: KubeObject) -> KubeObject:
-    return (spec.get("providerSpec") or {}).get("value") or {}
 
 
 def more(seen: Seen) -> dict[str, Query]:

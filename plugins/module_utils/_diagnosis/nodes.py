@@ -40,8 +40,7 @@ _MOST: t.Final = 5
 
 def more(seen: Seen) -> dict[str, Query]:
     """Return the query of the lease if a run cordoned a node."""
-    is_asked = any(is_cordoned(node) and cordons.goes_on(node) for node in seen.of("nodes"))
-    return {LEASE: LEASE_QUERY} if is_asked else {}
+    return {LEASE: LEASE_QUERY} if any(map(_is_held, seen.of("nodes"))) else {}
 
 
 def works(run_id: str, seen: Seen) -> bool:
@@ -56,11 +55,11 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
     owners = {node_name(one): one for one in seen.of("machines")}
     workers = [one for one in seen.of("nfd_daemonsets") if "worker" in name(one)]
     given = [each for one in workers for each in operands.tolerations(one)]
-    seen_nodes = {name(one) for one in nodes}
-    for node in [*nodes, *(one for one in strays if name(one) not in seen_nodes)]:
-        is_stray = name(node) not in seen_nodes
+    labelled = {name(one) for one in nodes}
+    for node in [*nodes, *(one for one in strays if name(one) not in labelled)]:
         found = [_not_ready(node, owners.get(name(node)), seen), *_pressures(node), _left(node, seen)]
-        found += [_without_features(node, given, is_stray, seen.now)] if workers else []
+        if workers:
+            found.append(_without_features(node, given, name(node) not in labelled, seen.now))
         yield from (replace(one, pool=pools.get(name(node), "")) for one in found if one)
     for pool, size in machines.short(seen):
         lines = (*size.details, *_lines(pool, seen))
@@ -81,16 +80,15 @@ def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trou
         return None
     ready, made = conditions.find(node, "Ready"), str(node["metadata"].get("creationTimestamp") or "")
     found = _at(NODE, "GPU-NODE-NOTREADY", node, since=str(ready.get("lastTransitionTime") or ""))
-    if ready.get("status") == "Unknown" and machine:
-        remedy = f"{found.remedy} If its kubelet does not come back, read {reasons.console(machine)}."
-        found = replace(found, remedy=remedy)
-    heard = ready.get("lastHeartbeatTime")
+    is_silent = machine is not None and ready.get("status") == "Unknown"
+    more = f" If its kubelet stays silent, read {reasons.console(machine or {})}." if is_silent else ""
+    line = f"Node {name(node)}: the kubelet was last heard at {ready.get('lastHeartbeatTime')}"
     return replace(
         found,
         message=f"Node {name(node)} is {why_not_ready(node).removesuffix('.')}.",
-        evidence=(f"Node {name(node)}: the kubelet was last heard at {heard}",) if heard else (),
-        is_busy=0 < seconds_since(made, seen.now) < _STARTS
-        or (is_cordoned(node) and bool(cordons.goes_on(node)) and not _is_left(node, seen)),
+        remedy=found.remedy + more,
+        evidence=(line,) if ready.get("lastHeartbeatTime") else (),
+        is_busy=0 < seconds_since(made, seen.now) < _STARTS or (_is_held(node) and not _is_left(node, seen)),
     )
 
 
@@ -110,9 +108,13 @@ def _pressures(node: KubeObject) -> t.Iterator[Trouble]:
             yield replace(one, code=disk.code, remedy=disk.remedy) if kind == "DiskPressure" else one
 
 
+def _is_held(node: KubeObject) -> bool:
+    """Return whether a run cordoned the node for a while."""
+    return is_cordoned(node) and bool(cordons.goes_on(node))
+
+
 def _is_left(node: KubeObject, seen: Seen) -> bool:
-    """Return whether a run that is over cordoned the node for a while, and left it so."""
-    return is_cordoned(node) and bool(cordons.goes_on(node)) and not works(cordons.run(node), seen)
+    return _is_held(node) and not works(cordons.run(node), seen)
 
 
 def _left(node: KubeObject, seen: Seen) -> Trouble | None:
