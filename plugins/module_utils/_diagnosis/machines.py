@@ -12,7 +12,7 @@ from .._catalogue.instance_types import BUILT_IN, CLOUDS
 from .._catalogue.well_known import INSTANCE_TYPE
 from .._core import conditions
 from .._core.errors import text_of
-from .._core.objects import KubeObject, at, name
+from .._core.objects import KubeObject, at, name, number_of
 from .._core.ownership import pool_of
 from .._core.readiness import Readiness, pending
 from .._kube.kinds import known
@@ -25,7 +25,7 @@ from .._nodes.pool_nodes import judge_size
 from .._platforms.registry import BY_KEY
 from .._pools.model import ACCELERATOR
 from . import seen as reads
-from .model import MACHINE, Layer, Seen, Trouble, of_verdict
+from .model import MACHINE, NODE, Layer, Seen, Trouble, of_verdict
 
 # Queries of `more`. Strays: nodes of GPU machines without a label by which the walk finds nodes.
 REQUESTS, HOSTS, SETS, STRAYS = "certificate requests", "hosts", "machine sets", "nodes without labels"
@@ -35,6 +35,7 @@ _PATIENCE: t.Final = 120.0
 _STARTS, _METAL_STARTS, _LEAVES, _SETTLES = 1200.0, 1800.0, 1800.0, 120.0
 # Reasons of a machine that runs: the layer of nodes says more.
 _OF_NODES: t.Final = ("NodeNotLabelled", "NodeNotReady")
+_MOST: t.Final = 5
 _PLATFORMS: t.Final = tuple(BY_KEY[cloud] for cloud in CLOUDS if cloud in BY_KEY)
 
 
@@ -86,6 +87,24 @@ def short(seen: Seen) -> list[tuple[str, Readiness]]:
 
 
 def judge(seen: Seen) -> t.Iterator[Trouble]:
+    """Yield the troubles of machines and sets, and the pools that lack nodes, mostly because of them."""
+    found = [*_machines(seen), *_sets(seen)]
+    yield from found
+    late = {one.pool for one in found}
+    for pool, size in short(seen):
+        more = {"evidence": (*size.details, *_lines(pool, seen)), "cause": MACHINE if pool in late else ""}
+        yield of_verdict(NODE, f"Pool {pool}", size, pool=pool, is_alone=True, **more)
+
+
+def _lines(pool: str, seen: Seen) -> t.Iterator[str]:
+    """Yield a line for each machine set and for the first machines of the pool."""
+    for one in filter(lambda each: pool_of(each) == pool, seen.of(SETS)):
+        yield f"machine set {name(one)} wants {number_of(machine_set.replicas_of(one), 'machine')}"
+    for one in [each for each in seen.of("machines") if pool_of(each) == pool][:_MOST]:
+        yield f"machine {name(one)}: {phase(one)}, node {node_name(one) or 'none'}"
+
+
+def _machines(seen: Seen) -> t.Iterator[Trouble]:
     machines, nodes = of_gpus(seen), {name(node): node for node in seen.of("nodes")}
     hosts = {f"{one['metadata']['namespace']}/{name(one)}": one for one in seen.of(HOSTS)}
     waiting = csr.newest(seen.of(REQUESTS), machines)
@@ -103,7 +122,6 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
             strangers = [one for one in waiting if not one[0].machine]
             verdict = joining.explained(verdict, own or strangers[:3])
         yield _late(machine, verdict, seen.now)
-    yield from _sets(seen)
 
 
 def _late(machine: KubeObject, verdict: Readiness, now: float) -> Trouble:
@@ -118,7 +136,7 @@ def _leaving(machine: KubeObject, now: float) -> Trouble:
     """Return what keeps a Machine that is being deleted; for half an hour it only takes its time."""
     since, drained = str(machine["metadata"]["deletionTimestamp"]), conditions.find(machine, "Drained")
     why = f" ({drained.get('message')})" if drained.get("status") == "False" else ""
-    text = text_of("MACH-DELETE-TIMEOUT", left=f"machine {name(machine)}, deleted at {since}{why}")
+    text = text_of("MACH-DELETE-TIMEOUT", left=f"machine {name(machine)}, in deletion since {since}{why}")
     verdict = pending("Deleting", **text._asdict())
     return _of(machine, "Machine", verdict, seconds_since(since, now) < _LEAVES, since)
 
@@ -140,9 +158,10 @@ def _sets(seen: Seen) -> t.Iterator[Trouble]:
 
 
 def _of(live: KubeObject, kind: str, verdict: Readiness, is_busy: bool, since: str = "") -> Trouble:
-    """Return a trouble. What has no node has its own name as node: so it explains no other node."""
+    """Return a trouble. What has no node has its own name in its place, and explains nothing of nodes."""
     title = f"{kind} {live['metadata'].get('namespace', '')}/{name(live)}"
     more = {"node": node_name(live) or name(live), "pool": pool_of(live), "since": since, "is_busy": is_busy}
+    more["is_alone"] = not node_name(live)
     message = f"{verdict.message.removesuffix('.')}."
     lines = tuple(line for line in verdict.details if line.rpartition(": ")[2] not in message)
     return of_verdict(MACHINE, title, verdict, message=message, evidence=lines, **more)

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The layer of nodes: conditions of the kubelet, nodes that a pool lacks, cordons, and taints against NFD."""
+"""The layer of nodes: conditions of the kubelet, cordons, and what keeps Node Feature Discovery away."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .._catalogue.well_known import FEATURE
 from .._core import conditions, run as runs
 from .._core.errors import text_of
 from .._core.objects import KubeObject, name, number_of
-from .._core.ownership import pool_of, setter
+from .._core.ownership import setter
 from .._frame import lease
 from .._kube.kinds import known
 from .._kube.session import Query
-from .._machines import machine_set, trouble as reasons
-from .._machines.machine import node_name, phase, seconds_since
+from .._machines import trouble as reasons
+from .._machines.machine import node_name, seconds_since
 from .._nodes import cordons, sentinel
 from .._nodes.formatting import why_not_ready
 from .._nodes.labels import has_nvidia_pci, labels
@@ -26,7 +26,7 @@ from .._nodes.pool_nodes import nodes_of
 from .._nodes.taints import taints, untolerated
 from .._stack import operands, upgrade
 from . import machines
-from .model import NFD, NODE, Layer, Seen, Trouble, of_verdict, trouble
+from .model import NFD, NODE, Layer, Seen, Trouble, trouble
 
 # The Lease that the runs of this collection hold.
 LEASE: t.Final = "lease"
@@ -35,6 +35,8 @@ LEASE_QUERY: t.Final = Query(known("Lease"), lease.NAMESPACE, lease.NAME)
 _STARTS: t.Final = 600.0
 _PRESSURES: t.Final = ("DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable")
 _GOING: t.Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+# States of the driver upgrade in which it has not cordoned the node.
+_NO_UPGRADE: t.Final = ("", "upgrade-required", "upgrade-done")
 _MOST: t.Final = 5
 
 
@@ -61,17 +63,6 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
         if workers:
             found.append(_without_features(node, given, name(node) not in labelled, seen.now))
         yield from (replace(one, pool=pools.get(name(node), "")) for one in found if one)
-    for pool, size in machines.short(seen):
-        lines = (*size.details, *_lines(pool, seen))
-        yield of_verdict(NODE, f"Pool {pool}", size, pool=pool, evidence=lines, is_alone=True)
-
-
-def _lines(pool: str, seen: Seen) -> t.Iterator[str]:
-    """Yield a line for each machine set and for the first machines of the pool."""
-    for one in filter(lambda each: pool_of(each) == pool, seen.of(machines.SETS)):
-        yield f"machine set {name(one)} wants {number_of(machine_set.replicas_of(one), 'machine')}"
-    for one in [each for each in seen.of("machines") if pool_of(each) == pool][:_MOST]:
-        yield f"machine {name(one)}: {phase(one)}, node {node_name(one) or 'none'}"
 
 
 def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trouble | None:
@@ -143,9 +134,7 @@ def notes(seen: Seen) -> t.Iterator[str]:
     """Yield who cordoned which nodes, where that is no fault. An update or upgrade is said elsewhere."""
     who: dict[str, list[KubeObject]] = {}
     for node in seen.of("nodes"):
-        is_said = (
-            update(node).under_way or upgrade.is_running(node) or upgrade.state(node) == "upgrade-failed"
-        )
+        is_said = update(node).under_way or upgrade.state(node) not in _NO_UPGRADE
         if is_cordoned(node) and not is_said and not _is_left(node, seen):
             who.setdefault(_by(node), []).append(node)
     for by, nodes in who.items():

@@ -113,11 +113,13 @@ def test_cordons_of_one_hand_are_one_note() -> None:
     assert note.endswith("n0, n1, n2, n3, n4, ….")
 
 
-@pytest.mark.parametrize("state", ["drain-required", "upgrade-failed"])
-def test_the_driver_upgrade_speaks_of_its_own_cordons(state: str) -> None:
+@pytest.mark.parametrize(
+    ("state", "noted"), [("drain-required", False), ("upgrade-failed", False), ("upgrade-required", True)]
+)
+def test_the_driver_upgrade_speaks_of_its_own_cordons(state: str, noted: bool) -> None:
     one = cordoned()
     one["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = state
-    assert not result(saw(nodes=[one]))["diagnosis"]["notes"]
+    assert bool(result(saw(nodes=[one]))["diagnosis"]["notes"]) == noted
 
 
 def test_a_reboot_of_a_run_that_works_is_busy() -> None:
