@@ -49,7 +49,7 @@ def test_a_node_under_pressure(kind: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "lease", [[], [leased("other", 1)], [leased(RUN, 900)]], ids=["none", "other", "old"]
+    "lease", [[], [leased("other", 1)], [leased(RUN, 150)]], ids=["none", "other", "old"]
 )
 def test_a_cordon_that_a_killed_run_left(lease: list[dict[str, t.Any]]) -> None:
     one = cordoned(annotations=OURS)
@@ -65,7 +65,7 @@ def test_a_cordon_that_a_killed_run_left(lease: list[dict[str, t.Any]]) -> None:
 @pytest.mark.parametrize(
     ("one", "more", "who"),
     [
-        (cordoned(annotations=OURS), {"lease": [leased(RUN, 20)]}, "the run of root@bastion (pid 4711)"),
+        (cordoned(annotations=OURS), {"lease": [leased(RUN, 100)]}, "the run of root@bastion (pid 4711)"),
         (cordoned(annotations=OURS), {"unread": ["lease"]}, "the run of root@bastion (pid 4711)"),
         (
             cordoned(annotations={cordons.MARK: cordons.FOR_ADMIN, cordons.RUN: RUN}),

@@ -354,16 +354,3 @@ def test_a_run_whose_lease_is_renewed_is_not_over(ahead: float) -> None:
     world.lives(ahead)
     assert not world.api.guard.is_over(THEIRS.id)
     assert world.clock.seconds - 1000 <= 12
-
-
-def test_a_look_alone_tells_whether_a_run_works() -> None:
-    world = World()
-    assert not frame_lease.works(None, OURS.id, START)
-    world.api.apply(config_map(k="1"))
-    found = world.server.objects[KEY]
-    minute = datetime.timedelta(minutes=1)
-    assert frame_lease.works(found, OURS.id, START + minute), "clocks differ"
-    assert not frame_lease.works(found, OURS.id, START + 3 * minute)
-    assert not frame_lease.works(found, THEIRS.id, START)
-    del found["spec"]["renewTime"]
-    assert not frame_lease.works(found, OURS.id, START)
