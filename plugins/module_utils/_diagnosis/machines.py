@@ -17,7 +17,7 @@ from .._core.ownership import pool_of
 from .._core.readiness import Readiness, pending
 from .._kube.kinds import known
 from .._kube.session import Query
-from .._machines import csr, machine as facts, machine_set, provider_errors, trouble as reasons
+from .._machines import csr, machine as facts, machine_set, trouble as reasons
 from .._machines.machine import node_name, phase, seconds_since
 from .._machines.steps import joining
 from .._nodes.labels import labels
@@ -114,21 +114,21 @@ def _machines(seen: Seen) -> t.Iterator[Trouble]:
             continue
         host, node = hosts.get(reasons.host_name(machine)), nodes.get(node_name(machine))
         kind = labels(machine).get("machine.openshift.io/instance-type") or _gpu_type(machine["spec"])
-        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or "no known type", host)
+        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or f"set {facts.set_name(machine)}", host)
         if verdict.is_ready or verdict.reason in _OF_NODES:
             continue
         if facts.awaits_node(machine):
             own = [one for one in waiting if one[0].machine == facts.name(machine)]
             strangers = [one for one in waiting if not one[0].machine]
             verdict = joining.explained(verdict, own or strangers[:3])
-        yield _late(machine, verdict, seen.now)
+        yield _late(machine, verdict, bool(reasons.host_fault(host or {})), seen.now)
 
 
-def _late(machine: KubeObject, verdict: Readiness, now: float) -> Trouble:
+def _late(machine: KubeObject, verdict: Readiness, is_broken: bool, now: float) -> Trouble:
     """Return the trouble of a machine that does not run; busy for as long as such a start may take."""
     since = reasons.phase_since(machine)
     limit = _METAL_STARTS if reasons.host_name(machine) else _STARTS
-    is_over = verdict.is_failed or verdict.code in (provider_errors.HOST, joining.CODE)
+    is_over = verdict.is_failed or is_broken or verdict.code == joining.CODE
     return _of(machine, "Machine", verdict, not is_over and seconds_since(since, now) < limit, since)
 
 

@@ -81,8 +81,9 @@ def test_a_machine_that_does_not_become_a_node(one: dict[str, t.Any], code: str,
         machine("Provisioned", age=600),
         machine("Provisioning", age=200),
         machine("", age=1),
+        machine("Provisioning", age=9, errorReason="x", errorMessage="No available BareMetalHost found"),
     ],
-    ids=["refused for a minute", "boots", "provisions", "new"],
+    ids=["refused for a minute", "boots", "provisions", "new", "no host yet"],
 )
 def test_a_machine_on_its_way_is_no_fault(one: dict[str, t.Any]) -> None:
     seen = saw(machines=[one], size=1)
