@@ -282,8 +282,10 @@ diagnosis
   -            get,list?                            Namespace
   -            list?                                ClusterPolicy GPUCluster NVIDIADriver NicClusterPolicy
   -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
-  -            list?                                ResourceQuota Pod Event
-  machines     list?                                Machine
+  -            list?                                ResourceQuota Pod Event PodDisruptionBudget
+  -            list?                                CertificateSigningRequest
+  default      get?                                 Lease
+  machines     list?                                Machine MachineSet BareMetalHost
   marketplace  list?                                CatalogSource
   openshift    get?                                 ImageStream
   nfd          list?                                DaemonSet

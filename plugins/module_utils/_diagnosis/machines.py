@@ -12,12 +12,12 @@ from .._catalogue.instance_types import BUILT_IN, CLOUDS
 from .._catalogue.well_known import INSTANCE_TYPE
 from .._core import conditions
 from .._core.errors import text_of
-from .._core.objects import KubeObject, name
+from .._core.objects import KubeObject, at, name, number_of
 from .._core.ownership import pool_of
 from .._core.readiness import Readiness, pending
 from .._kube.kinds import known
 from .._kube.session import Query
-from .._machines import csr, machine as facts, machine_set, provider_errors, trouble as reasons
+from .._machines import csr, machine as facts, machine_set, trouble as reasons
 from .._machines.machine import node_name, phase, seconds_since
 from .._machines.steps import joining
 from .._nodes.labels import labels
@@ -25,7 +25,7 @@ from .._nodes.pool_nodes import judge_size
 from .._platforms.registry import BY_KEY
 from .._pools.model import ACCELERATOR
 from . import seen as reads
-from .model import MACHINE, Layer, Seen, Trouble, of_verdict
+from .model import MACHINE, NODE, Layer, Seen, Trouble, of_verdict
 
 # Queries of `more`. Strays: nodes of GPU machines without a label by which the walk finds nodes.
 REQUESTS, HOSTS, SETS, STRAYS = "certificate requests", "hosts", "machine sets", "nodes without labels"
@@ -35,35 +35,32 @@ _PATIENCE: t.Final = 120.0
 _STARTS, _METAL_STARTS, _LEAVES, _SETTLES = 1200.0, 1800.0, 1800.0, 120.0
 # Reasons of a machine that runs: the layer of nodes says more.
 _OF_NODES: t.Final = ("NodeNotLabelled", "NodeNotReady")
-_KEYS: t.Final = tuple(cloud for cloud in CLOUDS if cloud in BY_KEY)
+_MOST: t.Final = 5
+_PLATFORMS: t.Final = tuple(BY_KEY[cloud] for cloud in CLOUDS if cloud in BY_KEY)
 
 
 def of_gpus(seen: Seen) -> list[KubeObject]:
     """Return the Machines of GPU pools, those with a GPU node, and those whose type has GPUs."""
-    nodes = {name(node) for node in seen.of("nodes")}
-    every = seen.of("machines")
+    nodes, every = {name(node) for node in seen.of("nodes")}, seen.of("machines")
     return [one for one in every if pool_of(one) or node_name(one) in nodes or _has_gpus(one["spec"])]
 
 
 def _has_gpus(spec: KubeObject) -> bool:
-    """Return whether a machine of this spec has GPUs. Nutanix lists them; a label tells the autoscaler."""
-    marks = (spec.get("metadata") or {}).get("labels") or {}
-    return bool(_provider(spec).get("gpus")) or ACCELERATOR in marks or bool(_gpu_type(spec))
+    """Return whether such a machine has GPUs, also where only a list or the autoscaler's label says so."""
+    return bool(at(spec, "providerSpec.value.gpus") or _gpu_type(spec)) or ACCELERATOR in (
+        at(spec, "metadata.labels") or {}
+    )
 
 
 def _gpu_type(spec: KubeObject) -> str:
     """Return the instance type if the catalogue has it, else an empty text."""
-    types = (BY_KEY[cloud].instance_type(_provider(spec)) for cloud in _KEYS)
+    types = (one.instance_type(at(spec, "providerSpec.value") or {}) for one in _PLATFORMS)
     return next((one for one in types if one and _is_known(one)), "")
 
 
 @functools.cache
 def _is_known(instance_type: str) -> bool:
     return bool(BUILT_IN.clouds_with(instance_type))
-
-
-def _provider(spec: KubeObject) -> KubeObject:
-    return (spec.get("providerSpec") or {}).get("value") or {}
 
 
 def more(seen: Seen) -> dict[str, Query]:
@@ -90,6 +87,24 @@ def short(seen: Seen) -> list[tuple[str, Readiness]]:
 
 
 def judge(seen: Seen) -> t.Iterator[Trouble]:
+    """Yield the troubles of machines and sets, and the pools that lack nodes, mostly because of them."""
+    found = [*_machines(seen), *_sets(seen)]
+    yield from found
+    late = {one.pool for one in found}
+    for pool, size in short(seen):
+        more = {"evidence": (*size.details, *_lines(pool, seen)), "cause": MACHINE if pool in late else ""}
+        yield of_verdict(NODE, f"Pool {pool}", size, pool=pool, is_alone=True, **more)
+
+
+def _lines(pool: str, seen: Seen) -> t.Iterator[str]:
+    """Yield a line for each machine set and for the first machines of the pool."""
+    for one in filter(lambda each: pool_of(each) == pool, seen.of(SETS)):
+        yield f"machine set {name(one)} wants {number_of(machine_set.replicas_of(one), 'machine')}"
+    for one in [each for each in seen.of("machines") if pool_of(each) == pool][:_MOST]:
+        yield f"machine {name(one)}: {phase(one)}, node {node_name(one) or 'none'}"
+
+
+def _machines(seen: Seen) -> t.Iterator[Trouble]:
     machines, nodes = of_gpus(seen), {name(node): node for node in seen.of("nodes")}
     hosts = {f"{one['metadata']['namespace']}/{name(one)}": one for one in seen.of(HOSTS)}
     waiting = csr.newest(seen.of(REQUESTS), machines)
@@ -99,22 +114,21 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
             continue
         host, node = hosts.get(reasons.host_name(machine)), nodes.get(node_name(machine))
         kind = labels(machine).get("machine.openshift.io/instance-type") or _gpu_type(machine["spec"])
-        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or "no known type", host)
+        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or f"set {facts.set_name(machine)}", host)
         if verdict.is_ready or verdict.reason in _OF_NODES:
             continue
         if facts.awaits_node(machine):
             own = [one for one in waiting if one[0].machine == facts.name(machine)]
             strangers = [one for one in waiting if not one[0].machine]
             verdict = joining.explained(verdict, own or strangers[:3])
-        yield _late(machine, verdict, seen.now)
-    yield from _sets(seen)
+        yield _late(machine, verdict, bool(reasons.host_fault(host or {})), seen.now)
 
 
-def _late(machine: KubeObject, verdict: Readiness, now: float) -> Trouble:
+def _late(machine: KubeObject, verdict: Readiness, is_broken: bool, now: float) -> Trouble:
     """Return the trouble of a machine that does not run; busy for as long as such a start may take."""
     since = reasons.phase_since(machine)
     limit = _METAL_STARTS if reasons.host_name(machine) else _STARTS
-    is_over = verdict.is_failed or verdict.code in (provider_errors.HOST, joining.CODE)
+    is_over = verdict.is_failed or is_broken or verdict.code == joining.CODE
     return _of(machine, "Machine", verdict, not is_over and seconds_since(since, now) < limit, since)
 
 
@@ -122,7 +136,7 @@ def _leaving(machine: KubeObject, now: float) -> Trouble:
     """Return what keeps a Machine that is being deleted; for half an hour it only takes its time."""
     since, drained = str(machine["metadata"]["deletionTimestamp"]), conditions.find(machine, "Drained")
     why = f" ({drained.get('message')})" if drained.get("status") == "False" else ""
-    text = text_of("MACH-DELETE-TIMEOUT", left=f"machine {name(machine)}, deleted at {since}{why}")
+    text = text_of("MACH-DELETE-TIMEOUT", left=f"machine {name(machine)}, in deletion since {since}{why}")
     verdict = pending("Deleting", **text._asdict())
     return _of(machine, "Machine", verdict, seconds_since(since, now) < _LEAVES, since)
 
@@ -144,9 +158,10 @@ def _sets(seen: Seen) -> t.Iterator[Trouble]:
 
 
 def _of(live: KubeObject, kind: str, verdict: Readiness, is_busy: bool, since: str = "") -> Trouble:
-    """Return a trouble. What has no node has its own name as node: so it explains no other node."""
+    """Return a trouble. What has no node has its own name in its place, and explains nothing of nodes."""
     title = f"{kind} {live['metadata'].get('namespace', '')}/{name(live)}"
     more = {"node": node_name(live) or name(live), "pool": pool_of(live), "since": since, "is_busy": is_busy}
+    more["is_alone"] = not node_name(live)
     message = f"{verdict.message.removesuffix('.')}."
     lines = tuple(line for line in verdict.details if line.rpartition(": ")[2] not in message)
     return of_verdict(MACHINE, title, verdict, message=message, evidence=lines, **more)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
-from .._core.readiness import Readiness
+from .._core.readiness import Readiness, kinds
 from .._kube.session import Query
 from .._stack.params import StackPool
 
@@ -42,6 +42,7 @@ LAYERS: t.Final = tuple(NEEDS)
 OK, TROUBLE, WAITS, BUSY, ABSENT, UNREAD = "ok", "trouble", "waits", "busy", "absent", "unread"
 _MOST_NODES: t.Final = 10
 _MOST_EVIDENCE: t.Final = 8
+_MOST_OTHERS: t.Final = 3
 # Sentences of a remedy that say what it ends.
 _ENDS: t.Final = re.compile(r"\b(?:[Ee]nds?|ending|is lost|are lost|loses?|go|goes)\b")
 _SENTENCE: t.Final = re.compile(r"(?<=[.:;])\s+(?=[A-Z`])")
@@ -193,16 +194,23 @@ class Group(t.NamedTuple):
 
 
 def groups(found: t.Iterable[Trouble]) -> list[Group]:
-    """Return the troubles by layer, code and cause, in their order; those of no node stay alone."""
+    """Return the troubles by layer, code and cause, in their order; those of no node stay alone.
+
+    Messages that differ by more than names and numbers become evidence of the first.
+    """
     by_kind: dict[tuple[t.Any, ...], list[Trouble]] = {}
     for one in found:
         alone = "" if one.node else one.about
         by_kind.setdefault((one.layer, one.code, one.cause, one.is_busy, alone), []).append(one)
     return [
         Group(
-            every[0],
+            replace(every[0], evidence=(*every[0].evidence, *_others(every))),
             list(dict.fromkeys(one.node for one in every if one.node)),
             list(dict.fromkeys(one.pool for one in every if one.pool)),
         )
         for every in by_kind.values()
     ]
+
+
+def _others(every: t.Sequence[Trouble]) -> list[str]:
+    return [lines[0] for lines in kinds(one.message for one in every).values()][1:_MOST_OTHERS]

@@ -1,23 +1,22 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The layer of nodes: conditions of the kubelet, nodes that a pool lacks, cordons, and taints against NFD."""
+"""The layer of nodes: conditions of the kubelet, cordons, and what keeps Node Feature Discovery away."""
 
 from __future__ import annotations
 
-import datetime
 import typing as t
 from dataclasses import replace
 
 from .._catalogue.well_known import FEATURE
 from .._core import conditions, run as runs
 from .._core.errors import text_of
-from .._core.objects import KubeObject, name, number_of
-from .._core.ownership import pool_of, setter
+from .._core.objects import KubeObject, at, name, number_of
+from .._core.ownership import setter
 from .._frame import lease
 from .._kube.kinds import known
 from .._kube.session import Query
-from .._machines import machine_set, trouble as reasons
-from .._machines.machine import node_name, phase, seconds_since
+from .._machines import trouble as reasons
+from .._machines.machine import node_name, seconds_since
 from .._nodes import cordons, sentinel
 from .._nodes.formatting import why_not_ready
 from .._nodes.labels import has_nvidia_pci, labels
@@ -26,28 +25,32 @@ from .._nodes.pool_nodes import nodes_of
 from .._nodes.taints import taints, untolerated
 from .._stack import operands, upgrade
 from . import machines
-from .model import NFD, NODE, Layer, Seen, Trouble, of_verdict, trouble
+from .model import NFD, NODE, Layer, Seen, Trouble, trouble
 
 # The Lease that the runs of this collection hold.
 LEASE: t.Final = "lease"
 LEASE_QUERY: t.Final = Query(known("Lease"), lease.NAMESPACE, lease.NAME)
+# A holder of the lease that is silent for longer has ended; its clock may differ from ours.
+_SILENT: t.Final = 4 * lease.DURATION
 # Seconds that a new node takes to be Ready, and to get the labels of NFD.
 _STARTS: t.Final = 600.0
 _PRESSURES: t.Final = ("DiskPressure", "MemoryPressure", "PIDPressure", "NetworkUnavailable")
 _GOING: t.Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+# States of the driver upgrade in which it has not cordoned the node.
+_NO_UPGRADE: t.Final = ("", "upgrade-required", "upgrade-done")
 _MOST: t.Final = 5
 
 
 def more(seen: Seen) -> dict[str, Query]:
     """Return the query of the lease if a run cordoned a node."""
-    is_asked = any(is_cordoned(node) and cordons.goes_on(node) for node in seen.of("nodes"))
-    return {LEASE: LEASE_QUERY} if is_asked else {}
+    return {LEASE: LEASE_QUERY} if any(map(_is_held, seen.of("nodes"))) else {}
 
 
 def works(run_id: str, seen: Seen) -> bool:
-    """Return whether the run works, as its lease says; a run whose lease may not be read counts as one."""
-    now = datetime.datetime.fromtimestamp(seen.now, datetime.UTC)
-    return LEASE in seen.unread or lease.works(next(iter(seen.of(LEASE)), None), run_id, now)
+    """Return whether the run probably works: nobody may read the lease, or it renewed it of late."""
+    held = at(next(iter(seen.of(LEASE)), {}), "spec") or {}
+    age = seconds_since(str(held.get("renewTime") or ""), seen.now)
+    return LEASE in seen.unread or (held.get("holderIdentity") == run_id and age <= _SILENT)
 
 
 def judge(seen: Seen) -> t.Iterator[Trouble]:
@@ -56,23 +59,12 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
     owners = {node_name(one): one for one in seen.of("machines")}
     workers = [one for one in seen.of("nfd_daemonsets") if "worker" in name(one)]
     given = [each for one in workers for each in operands.tolerations(one)]
-    seen_nodes = {name(one) for one in nodes}
-    for node in [*nodes, *(one for one in strays if name(one) not in seen_nodes)]:
-        is_stray = name(node) not in seen_nodes
+    labelled = {name(one) for one in nodes}
+    for node in [*nodes, *(one for one in strays if name(one) not in labelled)]:
         found = [_not_ready(node, owners.get(name(node)), seen), *_pressures(node), _left(node, seen)]
-        found += [_without_features(node, given, is_stray, seen.now)] if workers else []
+        if workers:
+            found.append(_without_features(node, given, name(node) not in labelled, seen.now))
         yield from (replace(one, pool=pools.get(name(node), "")) for one in found if one)
-    for pool, size in machines.short(seen):
-        lines = (*size.details, *_lines(pool, seen))
-        yield of_verdict(NODE, f"Pool {pool}", size, pool=pool, evidence=lines, is_alone=True)
-
-
-def _lines(pool: str, seen: Seen) -> t.Iterator[str]:
-    """Yield a line for each machine set and for the first machines of the pool."""
-    for one in filter(lambda each: pool_of(each) == pool, seen.of(machines.SETS)):
-        yield f"machine set {name(one)} wants {number_of(machine_set.replicas_of(one), 'machine')}"
-    for one in [each for each in seen.of("machines") if pool_of(each) == pool][:_MOST]:
-        yield f"machine {name(one)}: {phase(one)}, node {node_name(one) or 'none'}"
 
 
 def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trouble | None:
@@ -81,16 +73,15 @@ def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trou
         return None
     ready, made = conditions.find(node, "Ready"), str(node["metadata"].get("creationTimestamp") or "")
     found = _at(NODE, "GPU-NODE-NOTREADY", node, since=str(ready.get("lastTransitionTime") or ""))
-    if ready.get("status") == "Unknown" and machine:
-        remedy = f"{found.remedy} If its kubelet does not come back, read {reasons.console(machine)}."
-        found = replace(found, remedy=remedy)
-    heard = ready.get("lastHeartbeatTime")
+    is_silent = machine is not None and ready.get("status") == "Unknown"
+    more = f" If its kubelet stays silent, read {reasons.console(machine or {})}." if is_silent else ""
+    line = f"Node {name(node)}: the kubelet was last heard at {ready.get('lastHeartbeatTime')}"
     return replace(
         found,
         message=f"Node {name(node)} is {why_not_ready(node).removesuffix('.')}.",
-        evidence=(f"Node {name(node)}: the kubelet was last heard at {heard}",) if heard else (),
-        is_busy=0 < seconds_since(made, seen.now) < _STARTS
-        or (is_cordoned(node) and bool(cordons.goes_on(node)) and not _is_left(node, seen)),
+        remedy=found.remedy + more,
+        evidence=(line,) if ready.get("lastHeartbeatTime") else (),
+        is_busy=0 < seconds_since(made, seen.now) < _STARTS or (_is_held(node) and not _is_left(node, seen)),
     )
 
 
@@ -110,9 +101,13 @@ def _pressures(node: KubeObject) -> t.Iterator[Trouble]:
             yield replace(one, code=disk.code, remedy=disk.remedy) if kind == "DiskPressure" else one
 
 
+def _is_held(node: KubeObject) -> bool:
+    """Return whether a run cordoned the node for a while."""
+    return is_cordoned(node) and bool(cordons.goes_on(node))
+
+
 def _is_left(node: KubeObject, seen: Seen) -> bool:
-    """Return whether a run that is over cordoned the node for a while, and left it so."""
-    return is_cordoned(node) and bool(cordons.goes_on(node)) and not works(cordons.run(node), seen)
+    return _is_held(node) and not works(cordons.run(node), seen)
 
 
 def _left(node: KubeObject, seen: Seen) -> Trouble | None:
@@ -141,9 +136,7 @@ def notes(seen: Seen) -> t.Iterator[str]:
     """Yield who cordoned which nodes, where that is no fault. An update or upgrade is said elsewhere."""
     who: dict[str, list[KubeObject]] = {}
     for node in seen.of("nodes"):
-        is_said = (
-            update(node).under_way or upgrade.is_running(node) or upgrade.state(node) == "upgrade-failed"
-        )
+        is_said = update(node).under_way or upgrade.state(node) not in _NO_UPGRADE
         if is_cordoned(node) and not is_said and not _is_left(node, seen):
             who.setdefault(_by(node), []).append(node)
     for by, nodes in who.items():

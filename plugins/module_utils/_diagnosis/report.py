@@ -98,7 +98,7 @@ def lines(diagnosis: t.Mapping[str, t.Any]) -> list[str]:
         if one["cause"]:
             by_cause.setdefault(one["cause"], []).append(f"{one['layer']} ({one['code']}{_where(one)})")
     told += [f"Only a consequence of {cause}: {'; '.join(own)}" for cause, own in by_cause.items()]
-    going = [one for one in diagnosis["troubles"] if one["busy"] and not one["cause"] and causes]
+    going = [one for one in diagnosis["troubles"] if one["busy"] and not one["cause"]]
     told += [f"Going on: {one['code']}{_where(one)}: {one['message']}" for one in going]
     for verdict, words in ((model.OK, "In order"), (model.ABSENT, "Not there"), (model.UNREAD, "Not read")):
         own = [one["name"] for one in diagnosis["layers"] if one["verdict"] == verdict]

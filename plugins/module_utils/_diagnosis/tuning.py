@@ -33,27 +33,15 @@ _REBOOTS: t.Final = 1800.0
 
 
 def _members(seen: Seen) -> list[tuple[KubeObject, list[KubeObject]]]:
-    """Return the MachineConfigPools of GPU nodes, each with these nodes."""
+    """Return the MachineConfigPools of GPU nodes, each with these nodes: master alone, else no worker."""
     pools = {name(one): (one.get("spec") or {}).get("nodeSelector") for one in seen.of("config_pools")}
-    keys = sorted({key for one in pools.values() for key in _keys(one or {})})
-    chosen: dict[tuple[str | None, ...], list[str]] = {}
     members: dict[str, list[KubeObject]] = {}
     for node in seen.of("nodes"):
-        marks = tuple(labels(node).get(key) for key in keys)
-        if marks not in chosen:
-            chosen[marks] = _chosen([own for own, one in pools.items() if selects(one, labels(node))])
-        for own in chosen[marks]:
-            members.setdefault(own, []).append(node)
+        hit = [own for own, selector in pools.items() if selects(selector, labels(node))]
+        own = [one for one in hit if one != machine_config.WORKER]
+        for one in [_MASTER] if _MASTER in hit else own or hit:
+            members.setdefault(one, []).append(node)
     return [(pool, members[name(pool)]) for pool in seen.of("config_pools") if name(pool) in members]
-
-
-def _keys(selector: KubeObject) -> list[str]:
-    return [*selector.get("matchLabels", ()), *(one["key"] for one in selector.get("matchExpressions", ()))]
-
-
-def _chosen(pools: list[str]) -> list[str]:
-    """Return those that count of the pools that select a node: master alone, else its own, else worker."""
-    return [_MASTER] if _MASTER in pools else [one for one in pools if one != machine_config.WORKER] or pools
 
 
 def more(seen: Seen) -> dict[str, Query]:

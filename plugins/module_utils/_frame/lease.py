@@ -29,8 +29,6 @@ DURATION: t.Final = 30.0
 RENEWAL: t.Final = 10.0
 # A holder that renewed its lease within these seconds probably works.
 _FRESH: t.Final = RENEWAL * 1.5
-# Of a holder that is silent for longer, a look without a watch says that it has ended: clocks differ.
-_LATE: t.Final = DURATION * 4
 _PAUSE: t.Final = 1.0
 _SAY_EVERY: t.Final = 15.0
 _LEASE: t.Final = known("Lease")
@@ -188,7 +186,12 @@ class Lease:
         )
 
     def _age(self, lease: KubeObject) -> float:
-        return _age(lease, self._now())
+        """Return the seconds since the last renewal; a large number if there is no readable time."""
+        try:
+            renewed = datetime.datetime.strptime(str(lease["spec"]["renewTime"]), _TIME)
+        except (KeyError, ValueError):
+            return 1e9
+        return (self._now() - renewed.replace(tzinfo=datetime.UTC)).total_seconds()
 
     def _is_written(self, lease: KubeObject | None, waited: float) -> bool:
         """Write the lease; return False if another write was faster. Raise ApiError for another refusal."""
@@ -213,20 +216,6 @@ class Lease:
         problem = reads.error(answer, method, _path(name or ""), _LEASE, name, NAMESPACE)
         problem.message += f" Runs that change nodes or the stack hold the Lease {NAMESPACE}/{NAME}."
         return problem
-
-
-def works(lease: KubeObject | None, run_id: str, now: datetime.datetime) -> bool:
-    """Return whether the run probably works: it holds the lease, and has renewed it of late by our clock."""
-    return lease is not None and _holder(lease) == run_id and _age(lease, now) <= _LATE
-
-
-def _age(lease: KubeObject, now: datetime.datetime) -> float:
-    """Return the seconds since the last renewal; a large number if there is no readable time."""
-    try:
-        renewed = datetime.datetime.strptime(str(lease["spec"]["renewTime"]), _TIME)
-    except (KeyError, ValueError):
-        return 1e9
-    return (now - renewed.replace(tzinfo=datetime.UTC)).total_seconds()
 
 
 def _path(name: str = "") -> str:

@@ -8,8 +8,13 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit import managed
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import has_label, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    has_label,
+    owned,
+    setter,
+)
 
 LABEL: t.Final = "app.kubernetes.io/managed-by"
 OURS: t.Final = "accelerators.openshift"
@@ -53,3 +58,10 @@ def test_a_copy_with_our_label_is_foreign(manager: str) -> None:
 @pytest.mark.parametrize("obj", [None, {}, {"metadata": {"labels": {LABEL: "Helm"}}}])
 def test_an_object_without_our_label_is_foreign(obj: dict[str, t.Any] | None) -> None:
     assert not owned(obj)
+
+
+def test_who_set_a_field_of_the_spec() -> None:
+    entries = [managed.entry("other", {"x": 1}), managed.entry("oc", {"unschedulable": True}, time="T")]
+    assert setter({"metadata": {"managedFields": entries}}, "unschedulable") == ("oc", "T")
+    assert setter({"metadata": {"managedFields": entries}}, "paused") == ("", "")
+    assert setter({"metadata": {}}, "paused") == ("", "")

@@ -14,6 +14,7 @@ import pytest
 from unit.diagnosis.builders import ago, found_in, machine, node, result, roots, saw
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis import machines
+from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis.model import Trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import csr
 
 HOST: t.Final = "ip-10-0-1-2.us-east-2.compute.internal"
@@ -80,8 +81,9 @@ def test_a_machine_that_does_not_become_a_node(one: dict[str, t.Any], code: str,
         machine("Provisioned", age=600),
         machine("Provisioning", age=200),
         machine("", age=1),
+        machine("Provisioning", age=9, errorReason="x", errorMessage="No available BareMetalHost found"),
     ],
-    ids=["refused for a minute", "boots", "provisions", "new"],
+    ids=["refused for a minute", "boots", "provisions", "new", "no host yet"],
 )
 def test_a_machine_on_its_way_is_no_fault(one: dict[str, t.Any]) -> None:
     seen = saw(machines=[one], size=1)
@@ -171,8 +173,11 @@ def test_a_pool_that_is_scaled_to_zero() -> None:
     assert "machine set set-1 wants 0 machines" in found_in(by_hand)[0].evidence
 
 
-def test_a_failed_machine_does_not_explain_other_nodes_of_its_pool() -> None:
-    seen = saw(machines=[machine("Failed", errorMessage=LIMIT)], nodes=[node(ready="False")])
+def test_a_failed_machine_explains_no_other_node_and_nothing_of_the_cluster() -> None:
+    seen = saw(machines=[machine("Failed", errorMessage=LIMIT)], nodes=[node(ready="False")], size=2)
+    of_all = Trouble(layer="nfd", code="NFD-DEGRADED", about="NFD", message="m", remedy="r")
+    found = found_in(saw(machines=[machine("Failed", errorMessage=LIMIT)], size=1), of_all)
+    assert [(one.code, one.cause) for one in found if one.code == "NFD-DEGRADED"] == [("NFD-DEGRADED", "")]
     assert [code for code, _about in roots(seen)] == ["MACH-QUOTA", "GPU-NODE-NOTREADY"]
 
 

@@ -102,3 +102,10 @@ def test_nodes_of_one_kind_are_one_group() -> None:
 )
 def test_what_a_remedy_ends(remedy: str, expected: str) -> None:
     assert model.ends(remedy) == expected
+
+
+def test_another_text_of_the_same_code_is_shown_too() -> None:
+    texts = ["m-1 has no host", "m-2 has no host", "m-3 is broken: disk 1"]
+    found = [one("machine", node=f"m-{number}", message=text) for number, text in enumerate(texts)]
+    (group,) = model.groups(found)
+    assert (group.first.message, group.first.evidence) == (texts[0], (texts[2],))

@@ -49,7 +49,7 @@ def test_a_node_under_pressure(kind: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "lease", [[], [leased("other", 1)], [leased(RUN, 900)]], ids=["none", "other", "old"]
+    "lease", [[], [leased("other", 1)], [leased(RUN, 150)]], ids=["none", "other", "old"]
 )
 def test_a_cordon_that_a_killed_run_left(lease: list[dict[str, t.Any]]) -> None:
     one = cordoned(annotations=OURS)
@@ -65,7 +65,7 @@ def test_a_cordon_that_a_killed_run_left(lease: list[dict[str, t.Any]]) -> None:
 @pytest.mark.parametrize(
     ("one", "more", "who"),
     [
-        (cordoned(annotations=OURS), {"lease": [leased(RUN, 20)]}, "the run of root@bastion (pid 4711)"),
+        (cordoned(annotations=OURS), {"lease": [leased(RUN, 100)]}, "the run of root@bastion (pid 4711)"),
         (cordoned(annotations=OURS), {"unread": ["lease"]}, "the run of root@bastion (pid 4711)"),
         (
             cordoned(annotations={cordons.MARK: cordons.FOR_ADMIN, cordons.RUN: RUN}),
@@ -113,11 +113,13 @@ def test_cordons_of_one_hand_are_one_note() -> None:
     assert note.endswith("n0, n1, n2, n3, n4, ….")
 
 
-@pytest.mark.parametrize("state", ["drain-required", "upgrade-failed"])
-def test_the_driver_upgrade_speaks_of_its_own_cordons(state: str) -> None:
+@pytest.mark.parametrize(
+    ("state", "noted"), [("drain-required", False), ("upgrade-failed", False), ("upgrade-required", True)]
+)
+def test_the_driver_upgrade_speaks_of_its_own_cordons(state: str, noted: bool) -> None:
     one = cordoned()
     one["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = state
-    assert not result(saw(nodes=[one]))["diagnosis"]["notes"]
+    assert bool(result(saw(nodes=[one]))["diagnosis"]["notes"]) == noted
 
 
 def test_a_reboot_of_a_run_that_works_is_busy() -> None:

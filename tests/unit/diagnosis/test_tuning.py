@@ -47,7 +47,7 @@ def stuck(reason: str) -> Data:
 
 
 def driver(node: str) -> Trouble:
-    more = {"message": "m", "remedy": "r", "node": node, "pool": "train"}
+    more: Data = {"message": "m", "remedy": "r", "node": node, "pool": "train"}
     return Trouble(layer="driver", code="GPU-DRV-CRASH", about=f"Node {node}", **more)
 
 
@@ -175,7 +175,7 @@ def test_a_cluster_without_machine_config_pools() -> None:
 
 
 def test_five_thousand_degraded_nodes() -> None:
-    several = [pool(f"p{one}", label={"x": str(one)}) for one in range(20)]
+    several = [pool(f"p{one}", label={"x": str(one)}) for one in range(8)]
     many = [{**stuck("disk")} for _one in range(5000)]
     for number, one in enumerate(many):
         one["metadata"]["name"] = f"n{number}"

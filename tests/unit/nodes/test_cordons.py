@@ -61,7 +61,10 @@ def test_the_cordon_of_a_run_is_named_with_what_goes_on(purpose: str, goes_on: s
         f"; if that is over, `ansible-playbook accelerators.openshift.{goes_on}` goes on" if goes_on else ""
     )
     assert cordons.shown(seen) == told + more
+    command = f"ansible-playbook accelerators.openshift.{goes_on}" if goes_on else ""
+    assert cordons.goes_on(seen) == command
 
 
 def test_the_cordon_of_others_has_no_run() -> None:
     assert cordons.shown(node(None)) == "cordoned"
+    assert cordons.goes_on(node({cordons.MARK: cordons.FOR_POOL})) == "", "an older release left no name"
