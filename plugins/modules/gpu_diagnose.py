@@ -36,6 +36,7 @@ options:
   pod:
     description: A pod, as C(namespace/name), of which to say why it does not run.
     type: str
+    default: ""
 seealso:
   - module: accelerators.openshift.special_resource
 """
@@ -112,7 +113,7 @@ SPEC = ArgumentSpec(
     options={
         "pools": {"type": "list", "elements": "dict"},
         "namespace": {"type": "str"},
-        "pod": {"type": "str"},
+        "pod": {"type": "str", "default": ""},
     }
 ).merge(AUTH, WAIT)
 

@@ -206,7 +206,8 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
     for variable, option in passed_on(name):
         row = rows[variable]
         default = option.get("default")
-        expected = "none" if default is None else f"`{str(default).lower()}`"
+        shown = '""' if default == "" else str(default).lower()
+        expected = "none" if default is None else f"`{shown}`"
         expected = "required" if option.get("required") or variable in NEEDED.get(name, {}) else expected
         if isinstance(default, list):
             expected = "of the module"

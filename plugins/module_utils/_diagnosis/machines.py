@@ -114,7 +114,8 @@ def _machines(seen: Seen) -> t.Iterator[Trouble]:
             continue
         host, node = hosts.get(reasons.host_name(machine)), nodes.get(node_name(machine))
         kind = labels(machine).get("machine.openshift.io/instance-type") or _gpu_type(machine["spec"])
-        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or f"set {facts.set_name(machine)}", host)
+        kind = kind or f"set {facts.set_name(machine)}"
+        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind, host)
         if verdict.is_ready or verdict.reason in _OF_NODES:
             continue
         if facts.awaits_node(machine):

@@ -15,7 +15,7 @@ class GpuDiagnoseParams(WaitParams):
 
     pools: list[StackPool] | None
     namespace: str | None
-    pod: str | None
+    pod: str
 
 
 def check(params: GpuDiagnoseParams) -> None:

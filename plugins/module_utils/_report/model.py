@@ -335,7 +335,9 @@ def _listed(result: Data) -> t.Iterator[tuple[str, Data]]:
             yield from _listed(value)
         for entry in value if isinstance(value, list) else ():
             if isinstance(entry, dict) and key in _LISTS and entry.get("code") and entry.get("message"):
-                if str(entry.get("verdict") or "") not in _FINE:
+                # Of a diagnosis only its causes are findings.
+                is_cause = not entry.get("cause") and not entry.get("busy")
+                if str(entry.get("verdict") or "") not in _FINE and is_cause:
                     yield key, entry
             elif isinstance(entry, dict) and key == "quotas":
                 yield from _listed(entry)
