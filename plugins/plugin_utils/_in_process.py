@@ -30,7 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested, process
-from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
     Keep,
     complaint,
@@ -48,6 +48,8 @@ _MISSING = preload()
 # Ansible keeps no compiled code of collections, so each worker that waits would spend 4 ms on compiling this.
 importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()
+# The most seconds for the bundle of a run that fails.
+_BUNDLE: t.Final = 60
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
@@ -71,7 +73,35 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         def run_module(whole: list[dict[str, t.Any]]) -> dict[str, t.Any]:
             return self._done(name, run, task_vars, whole.append)
 
-        return {**result, **_report.reported(run_module, self._task, task_vars, run, name, given)}
+        found = _report.reported(run_module, self._task, task_vars, run, name, given)
+        if _report.wants_bundle(found, self._task) and self._is_safe(task_vars):
+            try:
+                told = self._make_bundle(_report.folder(given, task_vars), run, task_vars)
+            except Exception as why:
+                told = [f"There is no bundle for support: {type(why).__name__}: {why}"]
+            found["warnings"] = [*(found.get("warnings") or []), *told]
+        return {**result, **found}
+
+    def _make_bundle(self, folder: Path, run: Run, task_vars: dict[str, t.Any]) -> list[str]:
+        """Write a bundle for support beside the report, once for each host of a run. Return warnings."""
+        key = hashlib.sha256(f"{run.id} {folder}".encode()).hexdigest()
+        try:
+            (Path(constants.DEFAULT_LOCAL_TMP) / f"bundle-{key}").touch(exist_ok=False)
+        except OSError:
+            return []
+        module = importlib.import_module(f"{_MODULES}.gpu_must_gather")
+        own = self._templar.template(task_vars.get("gpu_operator_namespace") or "")
+        names = {*AUTH.options, *(alias for one in AUTH.options.values() for alias in one.get("aliases", ()))}
+        arguments = {key: value for key, value in self._task.args.items() if key in names}
+        arguments |= {"dest": str(folder / "must-gather"), "namespace": own or None, "wait_timeout": _BUNDLE}
+        params, made = _validated(module.SPEC, arguments, "gpu_must_gather", {})
+        if not made:
+            contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
+            show = _show(task_vars)
+            made = execute("gpu_must_gather", module.ensure, params, False, False, show, run, contacts)
+        if made.get("failed"):
+            return [f"There is no bundle for support: {made['msg']}"]
+        return [f"A bundle for support is in {made['path']}; its first page is summary.txt."]
 
     def _done(
         self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None = None

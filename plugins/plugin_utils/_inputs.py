@@ -42,6 +42,7 @@ OF_ACTION: t.Final = {"gpu_report_dir": {"type": "path"}}
 # Variables without which a playbook has nothing to do, each with an example. Of names with a bar, one.
 NEEDED: t.Final = {
     "before_openshift_update": {"gpu_update_version": "X.Y.Z"},
+    "must_gather": {"gpu_gather_dir": "DIR"},
     "preflight_update": {"gpu_update_version": "X.Y.Z"},
     "remove_pool": {"gpu_pool": "NAME"},
     "repair_node": {"gpu_node": "NAME"},

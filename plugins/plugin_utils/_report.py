@@ -26,7 +26,7 @@ from ansible import constants
 from markupsafe import Markup
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError, layer_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._report import formats, model, page
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs, _tasks
@@ -36,6 +36,8 @@ Data = dict[str, t.Any]
 RunModule = t.Callable[[list[Data]], Data]
 VARIABLE: t.Final = "gpu_report_dir"
 _STATE: t.Final = "report.json"
+# Layers whose failures have their cause outside the cluster.
+_WITHOUT_BUNDLE: t.Final = ("input", "credentials", "run")
 _PAGE: t.Final = Path(__file__).parent / "report_page"
 
 
@@ -47,7 +49,7 @@ def reported(
     task: Ansible's. given: the value of gpu_report_dir.
     """
     try:
-        files = Files(_folder(given, variables), run, variables, _private(task, variables))
+        files = Files(folder(given, variables), run, variables, _private(task, variables))
         about = redact.result(files.public(_about(task, variables, module)))
         problem = _told(lambda: files.begin(about), files.is_new)
     except InputError as exc:
@@ -67,6 +69,13 @@ def reported(
     all_nodes = kept if task.no_log or not whole else whole[0]
     problem = _told(lambda: _end(files, about, all_nodes, kept)) or problem
     return {**result, "warnings": [*(result.get("warnings") or []), problem]} if problem else result
+
+
+def wants_bundle(result: Data, task: t.Any) -> bool:
+    """Return whether a task failed for a reason that support can find on the cluster."""
+    is_failure = result.get("failed") and not task.check_mode and False not in (task.failed_when or ())
+    code = str(result.get("code") or "")
+    return bool(is_failure) and code != "API-UNREACHABLE" and layer_of(code) not in _WITHOUT_BUNDLE
 
 
 def _told(write: t.Callable[[], None], is_first: bool = False) -> str:
@@ -179,7 +188,7 @@ def _template() -> jinja2.Template:
     return environment.get_template("page.html.j2")
 
 
-def _folder(given: t.Any, variables: Data) -> Path:
+def folder(given: t.Any, variables: Data) -> Path:
     """Return the folder for the files of this host. Raises InputError."""
     if not isinstance(given, str):
         raise InputError(

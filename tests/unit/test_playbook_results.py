@@ -14,7 +14,7 @@ OF_WORKFLOWS: t.Final = [name for name in ON_CLUSTERS if name not in ("rbac", "c
 # They work on a node, on operators, on Secrets or on a release of OpenShift.
 WITHOUT_POOLS: t.Final = {
     *("before_openshift_update", "preflight_update", "repair_node", "replace_node", "report_use"),
-    *("rotate_pull_secret", "upgrade_operators"),
+    *("must_gather", "rotate_pull_secret", "upgrade_operators"),
 }
 
 

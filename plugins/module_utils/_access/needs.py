@@ -26,6 +26,7 @@ SHARED: t.Final = (
         "repartition",
         "idle",
         "diagnosis",
+        "must_gather",
     ),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
@@ -69,6 +70,7 @@ GRANTED: t.Final = {
     "preflight_update": ("preflight",),
     "report_use": ("gpu_use",),
     "diagnose": ("plan", "diagnosis"),
+    "must_gather": ("must_gather",),
 }
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")

@@ -295,6 +295,36 @@ diagnosis
   gpu          list?                                Event Secret
   nic          list?                                DaemonSet Pod ControllerRevision Event
   nic          get?                                 Pod/log ConfigMap
+must_gather
+  -            get?,list?                           ClusterVersion
+  -            list?                                ClusterOperator Infrastructure Proxy Node Pod
+  -            list?                                ImageDigestMirrorSet ImageTagMirrorSet MachineConfigPool
+  -            list?                                ImageContentSourcePolicy ResourceQuota
+  -            list?                                ClusterResourceQuota
+  -            list?                                ClusterPolicy NVIDIADriver GPUCluster NicClusterPolicy
+  -            list?                                NodeFeatureDiscovery Subscription
+  -            list?                                ResourceClaim ResourceSlice DeviceClass
+  -            list?                                hyperconvergeds.hco.kubevirt.io kubevirts.kubevirt.io
+  -            list?                                clusterqueues.kueue.x-k8s.io localqueues.kueue.x-k8s.io
+  -            list?                                resourceflavors.kueue.x-k8s.io workloads.kueue.x-k8s.io
+  -            get?                                 Namespace
+  default      list?                                Event
+  gpu          list?                                DaemonSet Deployment Event InstallPlan OperatorGroup
+  gpu          list?                                ClusterServiceVersion ConfigMap ControllerRevision
+  gpu          list?                                ServiceMonitor
+  gpu          get?                                 Pod/log
+  nfd          list?                                DaemonSet Deployment Event InstallPlan OperatorGroup
+  nfd          list?                                ClusterServiceVersion ConfigMap NodeFeature
+  nfd          get?                                 Pod/log
+  nic          list?                                DaemonSet Deployment Event InstallPlan OperatorGroup
+  nic          list?                                ClusterServiceVersion ConfigMap ControllerRevision
+  nic          get?                                 Pod/log
+  kmm          list?                                DaemonSet Deployment Event InstallPlan OperatorGroup
+  kmm          list?                                ClusterServiceVersion ConfigMap
+  kmm          get?                                 Pod/log
+  machines     list?                                Machine MachineSet Event
+  marketplace  list?                                CatalogSource Event
+  openshift    list?                                ImageStream
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-_MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 _SHORTEST = 4
 _seen: set[str] = set()
 # What looks like a secret in the words of another program: a JWT, an OpenShift token, a value after a name.
@@ -52,13 +52,13 @@ def censor_text(text: str) -> str:
     """Return the text with every remembered secret masked."""
     for secret in sorted(_seen, key=len, reverse=True):
         if secret in text:
-            text = text.replace(secret, _MASK)
+            text = text.replace(secret, MASK)
     return text
 
 
 def censor_likely(text: str) -> str:
     """Return the words of another program with remembered secrets masked, and with what looks like one."""
-    return _LIKELY.sub(lambda found: f"{found['name'] or ''}{_MASK}", censor_text(text))
+    return _LIKELY.sub(lambda found: f"{found['name'] or ''}{MASK}", censor_text(text))
 
 
 def censor(value: t.Any) -> t.Any:

@@ -144,6 +144,32 @@ def test_a_look_at_the_cluster_has_no_name_and_writes_nothing(
     assert {path.name for path in folder.iterdir()} >= {"conformance.json", "report.json"}
 
 
+def test_a_bundle_for_support_has_no_secret_and_writes_nothing(demo: Demo, audit: Audit, whole: Run) -> None:
+    folder = demo.directory / "bundle"
+    run = demo.playbook("must_gather", gpu_gather_dir=str(folder))
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert audit.writes(*run.tasks) == []
+    asked = audit.of(*run.tasks)
+    assert 60 < len(asked) < 160
+    assert [one.uri for one in asked if "/secrets" in one.uri] == []
+    found = json.loads((folder / "index.json").read_text())
+    assert (found["cut"], found["unread"]) == ([], [])
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"index.json", *found["files"]}
+    assert {"cluster_policy.yaml", "gpu_nodes.status", "gpu_operator_pod.log", "nfd_events.txt"} <= names
+    assert "Nothing is wrong on 2 GPU nodes." in (folder / "summary.txt").read_text()
+    assert (folder / "version").read_text().splitlines()[0] == "NVIDIA GPU Operator"
+    assert secrets_in(demo, folder) == []
+
+
+def secrets_in(demo: Demo, folder: Path) -> list[str]:
+    """Return the files of a bundle with a credential or a path of this machine."""
+    user = yaml.safe_load(demo.kubeconfig.read_text())["users"][0]["user"]
+    secrets = [str(demo.kubeconfig), str(demo.directory), str(ROOT), *map(str, user.values())]
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    return [name for name, text in texts.items() if any(secret in text for secret in secrets)]
+
+
 def read(folder: Path) -> Data:
     """Return the report, which keeps to its schema."""
     report = json.loads((folder / "report.json").read_text())
@@ -187,6 +213,9 @@ def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whol
     assert {node["name"]: node["verdict"] for node in report["nodes"]} == {
         name: "failed" if name in bad else "ready" for name in gpu_nodes(cluster)
     }
+    assert json.loads((folder / "must-gather/index.json").read_text())["files"]["gpu_nodes.status"]
+    assert f"A bundle for support is in {folder}/must-gather" in run.output
+    assert secrets_in(demo, folder / "must-gather") == []
 
 
 def test_the_quota_is_smaller_than_the_validation_needs(

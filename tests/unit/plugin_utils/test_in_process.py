@@ -110,3 +110,59 @@ def test_without_a_folder_every_server_counts_as_known(tmp_path: Path) -> None:
     contacts = _in_process.Contacts(tmp_path / "removed", process.own_run())
     contacts.add("https://a:6443")
     assert contacts.has("https://b:6443")
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, made: dict[str, t.Any], **changes: t.Any
+) -> tuple[t.Callable[[], dict[str, t.Any]], list[dict[str, t.Any]]]:
+    """Return what runs a task that fails, and the parameters of each bundle. made: the bundle's result."""
+    given = {"kubeconfig": "/k", "host": None, "namespace": "x", "ca_cert": "/ca"}
+    facts: dict[str, t.Any] = {"check_mode": False, "failed_when": [], "ignore_errors": False, "diff": False}
+    facts |= {"args": given, "name": "n", "no_log": False, "_role": None, "_parent": None, "_play": None}
+    plugin = action(resolved_action="accelerators.openshift.gpu_plan", **{**facts, **changes})
+    variables = {"gpu_report_dir": str(tmp_path / "report"), "gpu_operator_namespace": "gpus"}
+    asked: list[dict[str, t.Any]] = []
+
+    def execute(name: str, _ensure: t.Any, params: dict[str, t.Any], *_more: t.Any) -> dict[str, t.Any]:
+        asked.append({"name": name, **params})
+        return made
+
+    result = {"failed": True, "code": "GPU-DRV-CRASH", "msg": "m", "warnings": ["w"]}
+    monkeypatch.setattr(_in_process.constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(_in_process.ActionBase, "run", lambda *_args: {})
+    monkeypatch.setattr(_in_process.ActionModule, "_done", lambda *_args: dict(result))
+    monkeypatch.setattr(_in_process, "execute", execute)
+    return lambda: plugin.run(task_vars=dict(variables)), asked
+
+
+def test_the_first_failure_of_a_run_has_a_bundle_and_stays_a_failure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run, asked = failing(monkeypatch, tmp_path, {"path": "/there"})
+    found = run()
+    assert (found["failed"], found["code"], found["msg"]) == (True, "GPU-DRV-CRASH", "m")
+    assert found["warnings"] == ["w", "A bundle for support is in /there; its first page is summary.txt."]
+    assert run()["warnings"] == ["w"]
+    (params,) = asked
+    wanted = {"name": "gpu_must_gather", "dest": str(tmp_path / "report/must-gather"), "namespace": "gpus"}
+    wanted |= {"kubeconfig": "/k", "ca_cert": "/ca", "wait_timeout": 60, "serials": "mask"}
+    assert wanted.items() <= params.items()
+
+
+def test_a_bundle_that_fails_hides_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run, _asked = failing(monkeypatch, tmp_path, {"failed": True, "msg": "API-FORBIDDEN: no"})
+    found = run()
+    assert (found["code"], found["warnings"][1]) == (
+        "GPU-DRV-CRASH",
+        "There is no bundle for support: API-FORBIDDEN: no",
+    )
+
+
+@pytest.mark.parametrize("changes", [{"check_mode": True}, {"delegate_to": "other"}, {"transport": "ssh"}])
+def test_no_bundle_in_check_mode_and_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changes: dict[str, t.Any]
+) -> None:
+    run, asked = failing(monkeypatch, tmp_path, {"path": "/there"}, **changes)
+    if "delegate_to" in changes:
+        monkeypatch.setattr(_in_process.ActionModule, "_is_safe", lambda *_args: False)
+    assert (run()["warnings"], asked) == (["w"], [])

@@ -222,3 +222,25 @@ def test_the_task_as_people_know_it(tmp_path: Path) -> None:
     assert (task["object"], task["role"], task["playbook"], task["state"]) == (
         *("training", "gpu_node_pool", "mine", "handled"),
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "changes", "wanted"),
+    [
+        ({"failed": True, "code": "GPU-DRV-CRASH"}, {}, True),
+        ({"failed": True, "msg": "MODULE FAILURE"}, {}, True),
+        ({"failed": True, "code": "MACH-CAPACITY"}, {"ignore_errors": True}, True),
+        ({"failed": False}, {}, False),
+        ({"failed": True, "code": "GPU-DRV-CRASH"}, {"check_mode": True}, False),
+        ({"failed": True, "code": "GPU-DRV-CRASH"}, {"failed_when": [False]}, False),
+        ({"failed": True, "code": "INPUT-REPORT"}, {}, False),
+        ({"failed": True, "code": "POOL-ZONES"}, {}, False),
+        ({"failed": True, "code": "CRED-NONE"}, {}, False),
+        ({"failed": True, "code": "RUN-LOCKED"}, {}, False),
+        ({"failed": True, "code": "API-UNREACHABLE"}, {}, False),
+    ],
+)
+def test_only_a_failure_with_its_cause_on_the_cluster_has_a_bundle(
+    result: Data, changes: Data, wanted: bool
+) -> None:
+    assert _report.wants_bundle(result, a_task(**{"failed_when": [], **changes})) is wanted

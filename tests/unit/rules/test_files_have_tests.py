@@ -19,6 +19,8 @@ WITH_THEIR_PACKAGE = {
     "_core/errors",
     "_diagnosis/options",
     "_diagnosis/seen",
+    "_gather/bundle",
+    "_gather/summary",
     "_kube/credentials_kubeconfig",
     "_kube/watch",
     "_kube/writes",

@@ -57,6 +57,7 @@ ORDER = (
     "_upgrade",
     "_repair",
     "_diagnosis",
+    "_gather",
     "_awx",
     "_report",
 )
@@ -65,6 +66,7 @@ REGISTRIES = {"_stack/backend", "_workload/programs/registry"}
 
 # Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
+    "_gather/steps",
     "_impact/consent",
     "_access/grant_steps",
     "_access/steps",

@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.manifest_steps import (
     ManifestsParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._gather.steps import GpuMustGatherParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
@@ -73,6 +74,7 @@ PARAMS: dict[str, type] = {
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_monitoring": GpuMonitoringParams,
+    "gpu_must_gather": GpuMustGatherParams,
     "gpu_node": GpuNodeWithValidation,
     "gpu_partition": GpuPartitionParams,
     "gpu_plan": GpuPlanParams,
