@@ -12,12 +12,22 @@ from fractions import Fraction
 
 from .._catalogue.well_known import NVIDIA
 from .._core import quantity
+from .._core.codes.code import Code
 from .._core.objects import KubeObject, at, name, number_of
 from .._nodes import cordons, devices, free, startup
 from .._nodes.formatting import why_not_ready
 from .._nodes.labels import labels
 from .._nodes.node import is_cordoned, is_ready
-from .._nodes.taints import STARTUP, UNSCHEDULABLE, taints, tolerates, tolerating, untolerated, write_taint
+from .._nodes.taints import (
+    FAILED,
+    STARTUP,
+    UNSCHEDULABLE,
+    taints,
+    tolerates,
+    tolerating,
+    untolerated,
+    write_taint,
+)
 from .._quota.use import owner
 from .._tuning.selectors import fits
 
@@ -26,6 +36,8 @@ TAINT, LABELS, FULL, CLOSED = "SCHED-TAINT", "SCHED-LABELS", "SCHED-FULL", "SCHE
 OFFER, NAME = "SCHED-OFFER", "SCHED-NAME"
 _KINDS: t.Final = (TAINT, LABELS, FULL, CLOSED, OFFER, NAME)
 _AFFINITY: t.Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+# Taints that say that a node is not fit now: no pod should tolerate them.
+_NOT_NOW: t.Final = (FAILED, "ToBeDeletedBy", "node.cloudprovider.kubernetes.io/")
 # So many nodes in a line of the table, and so many lines.
 _SHOWN, _LINES = 20, 6
 _UNITS: t.Final = {
@@ -99,8 +111,10 @@ def why(
     judged.sort(key=lambda one: len(one[1]))
     if judged and not judged[0][1]:
         return None
-    able = [one for one in judged if not {NAME, OFFER} & {each.kind for each in one[1]}]
-    near = [one for one in able if len(one[1]) == len(able[0][1])] or judged
+    # A node that the pod does not select is no candidate, unless it selects none.
+    meant = [one for one in judged if all(each.kind != LABELS for each in one[1])] or judged
+    able = [one for one in meant if not {NAME, OFFER} & {each.kind for each in one[1]}]
+    near = [one for one in able if len(one[1]) == len(able[0][1])] or meant
     kinds = Counter(one.kind for _place, found in near for one in found)
     best = min(kinds, key=lambda one: (-kinds[one], _KINDS.index(one)), default=NAME)
     kind = best if able else OFFER if OFFER in kinds else NAME
@@ -112,7 +126,7 @@ def why(
     )
     held = holders((one for one, _found in able), wanted)
     facts = {"devices": listed(wanted), "why": text, "node": node, "fix": first.fix, "also": held}
-    facts |= {"nodes": number_of(len(able), "node"), "offers": _most(wanted, every)}
+    facts |= {"nodes": number_of(len(able), "node"), "offers": _most(wanted, (one for one, _found in meant))}
     return kind, dict(facts), _table(judged)
 
 
@@ -160,29 +174,25 @@ def _policy(pod: KubeObject, node: KubeObject) -> t.Iterator[Reason]:
     yield from _closed(node, given, hard)
     yield from _labels(node, pod["spec"])
     for taint in taints(node) if hard else ():
-        if taint["key"] != STARTUP and write_taint(taint) in hard:
-            yield Reason(TAINT, f"untolerated taint {write_taint(taint)}", json.dumps(tolerating(taint)))
+        if taint["key"] != STARTUP and (title := write_taint(taint)) in hard:
+            kind = CLOSED if taint["key"].startswith(_NOT_NOW) else TAINT
+            yield Reason(
+                kind, f"untolerated taint {title}", json.dumps(tolerating(taint)) if kind == TAINT else ""
+            )
 
 
 def _closed(node: KubeObject, given: t.Sequence[KubeObject], hard: t.Sequence[str]) -> t.Iterator[Reason]:
     title, cordon = name(node), {"key": UNSCHEDULABLE, "effect": "NoSchedule"}
-    if node["metadata"].get("deletionTimestamp"):
-        yield Reason(
-            CLOSED, "being deleted", "Run `oc get machines -A` to see which machine takes its place."
-        )
-    elif not is_ready(node):
-        yield Reason(CLOSED, why_not_ready(node))
+    gone = node["metadata"].get("deletionTimestamp")
+    if gone or not is_ready(node):
+        yield Reason(CLOSED, f"being deleted since {gone}" if gone else why_not_ready(node))
     if is_cordoned(node) and not any(tolerates(one, cordon) for one in given):
         again = f"When nobody works on node {title} any more, run `oc adm uncordon {title}`."
         yield Reason(CLOSED, cordons.shown(node), again)
     if any(one.startswith(STARTUP) for one in hard):
-        known = startup.failure(node)
-        opens = (
-            "Run `ansible-playbook playbooks/validate.yml -e @FILE`, which validates the node and opens it."
-        )
-        yield Reason(
-            CLOSED, known.message if known else "not validated yet", known.remedy if known else opens
-        )
+        again = "Run `ansible-playbook playbooks/validate.yml -e @FILE`, which validates and opens it."
+        known = startup.failure(node) or Code(CLOSED, "new, not validated", again)
+        yield Reason(CLOSED, known.message, known.remedy)
 
 
 def _labels(node: KubeObject, spec: KubeObject) -> t.Iterator[Reason]:

@@ -26,6 +26,11 @@ _QUOTA: t.Final = re.compile(r"exceeded quota: ([^,\s]+), requested: (.*?), used
 # What the scheduler says where nodes are the reason; other answers are quoted.
 _OF_NODES: t.Final = re.compile(r"Insufficient |untolerated taint|node affinity/selector|were unschedulable")
 
+_NUMA: t.Final = (
+    "Ask for no more cpus and devices than a NUMA node has, or set tuning.topology: best-effort for the "
+    "pool in gpu_pools; its nodes then reboot one by one, which ends their pods."
+)
+
 
 def judge(seen: Seen) -> Trouble | None:
     """Return why the pod of the option does not run; None if it does, or if none was asked for."""
@@ -34,19 +39,17 @@ def judge(seen: Seen) -> Trouble | None:
     pod = next(iter(seen.of("pod")), None)
     if pod is None:
         return _absent(seen)
-    quota = next((one for event in seen.of("events") if (one := exceeded(seen, event))), None)
+    is_placed, phase = bool(pod["spec"].get("nodeName")), at(pod, "status.phase")
     gates = ", ".join(str(one["name"]) for one in pod["spec"].get("schedulingGates") or [])
-    if quota or gates.startswith(GROUP):
-        return quota or _queued(pod, seen)
+    if gates.startswith(GROUP):
+        return _queued(pod, seen)
     if gates:
-        return _say(
-            "SCHED-GATE",
-            seen,
-            facts={"gate": f"the scheduling gate {gates}", "why": "who set it takes it away"},
-        )
-    if at(pod, "status.phase") == "Pending" and not pod["spec"].get("nodeName"):
-        return unplaced(pod, seen)
-    return _broken(pod, seen) if at(pod, "status.phase") != "Succeeded" else None
+        facts = {"gate": f"the scheduling gate {gates}", "why": "who set it takes it away"}
+        return _say("SCHED-GATE", seen, facts=facts)
+    if phase == "Pending" and not is_placed:
+        quota = next((one for event in seen.of("events") if (one := exceeded(seen, event))), None)
+        return quota or unplaced(pod, seen)
+    return _broken(pod, seen) if phase != "Succeeded" else None
 
 
 def notes(seen: Seen) -> t.Iterator[str]:
@@ -55,6 +58,8 @@ def notes(seen: Seen) -> t.Iterator[str]:
         where = f" on node {pod['spec'].get('nodeName')}" if pod["spec"].get("nodeName") else ""
         wanted = placement.listed(placement.asked(pod)) or claims
         yield f"Pod {seen.pod} is {at(pod, 'status.phase')}{where}; it asks for {wanted}."
+    if (found := judge(seen)) and found.is_busy:
+        yield f"{found.message} It goes on: {found.evidence[-1]}"
 
 
 def _say(
@@ -97,7 +102,9 @@ def _broken(pod: KubeObject, seen: Seen) -> Trouble | None:
         answer, remedy = f"the node is {why_not_ready(node)}", f"Run `oc describe node {where}`."
     elif found and (found.reason in pods.IMAGE_REASONS or not known):
         pull = pods.known_of(found)
-        answer = f"{pods.as_words(found, name(pod))}: {found.message}{f' ({pull.meaning})' if pull else ''}"
+        what = pods.as_words(found, name(pod)) if found.container else found.reason
+        answer = f"{what}: {found.message}{f' ({pull.meaning})' if pull else ''}"
+        remedy = _NUMA if found.reason == "TopologyAffinityError" else remedy
     elif known:
         answer, code = f"{known[0].meaning}: {spoken(*known)}", known[0].code
         remedy = known[0].advice(remedy, **pods.names_of(pod))
@@ -128,7 +135,7 @@ def unplaced(pod: KubeObject, seen: Seen) -> Trouble:
     if found is None:
         return _say("SCHED-UNPLACED", seen, facts={"answer": answer}, evidence=said, is_busy=is_busy)
     code, facts, table = found
-    said = (*table, *said, f"{told.get('lastTransitionTime', '')} scheduler: {answer}")
+    said = (*table, f"{told.get('lastTransitionTime', '')} scheduler: {answer}", *said)
     remedy = str(facts["fix"]) if code == placement.CLOSED else ""
     node = str(facts["node"]) if code in (placement.OFFER, placement.CLOSED) else ""
     return _say(code, seen, remedy, facts, evidence=said, is_busy=is_busy, node=node)
@@ -197,14 +204,18 @@ def _absent(seen: Seen) -> Trouble:
     for job in (one for one in seen.of("jobs") if makes(name(one)) and at(one, "spec.suspend")):
         if f"{GROUP}/queue-name" in (job["metadata"].get("labels") or {}):
             return _queued(job, seen)
-        again = f'Run `oc patch job {name(job)} -n {space} --type merge -p \'{{"spec":{{"suspend":false}}}}\'`; it ends no pod.'
+        resume = f'oc patch job {name(job)} -n {space} --type merge -p \'{{"spec":{{"suspend":false}}}}\''
+        again = f"Run `{resume}`; it ends no pod."
         return _say("SCHED-GATE", seen, again, {"gate": f"Job {name(job)}", "why": "it is suspended"})
-    for event in reversed([one for one in seen.of("events") if makes(str(at(one, "involvedObject.name")))]):
+    own = [one for one in seen.of("neighbours") if makes(name(one))]
+    newest = max((str(one["metadata"].get("creationTimestamp")) for one in own), default="")
+    events = [one for one in seen.of("events") if makes(str(at(one, "involvedObject.name")))]
+    for event in (one for one in reversed(events) if time(one) > newest):
         maker = f"{event['involvedObject']['kind'].lower()} {event['involvedObject']['name']}"
         facts = {"maker": maker, "answer": event.get("message")}
         refused = _say("SCHED-REFUSED", seen, facts=facts, evidence=(_told(event),), since=time(event))
         return exceeded(seen, event) or refused
-    there = sorted(name(one) for one in seen.of("neighbours"))
+    there = sorted(map(name, own or seen.of("neighbours")))
     near = difflib.get_close_matches(title, there, 3, 0.5) or there[:3]
     also = f" There are {', '.join(near)}." if near else f" Namespace {space} has no pod, or does not exist."
     return _say("SCHED-ABSENT", seen, facts={"also": also})

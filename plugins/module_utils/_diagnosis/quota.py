@@ -23,13 +23,9 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
     for quota in _quotas(seen):
         for one in findings.of_quotas("", {}, [quota], findings.Known()):
             key = one.path.removeprefix("spec.hard[").removesuffix("]")
-            about, made = (
-                f"ResourceQuota {_title(quota)}",
-                str(quota["metadata"].get("creationTimestamp") or ""),
-            )
-            message = one.message.replace(" of the same namespace", "").replace(
-                f"Quota {name(quota)}", about, 1
-            )
+            about, old = f"ResourceQuota {_title(quota)}", f"Quota {name(quota)}"
+            made = str(quota["metadata"].get("creationTimestamp") or "")
+            message = one.message.replace(" of the same namespace", "").replace(old, about, 1)
             error = AcceleratorError(one.code, message, _mend(quota, key))
             yield model.of_error(model.QUOTA, about, error, since=made, is_alone=True)
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from .._core import conditions
 from .._core.objects import KubeObject, at, name, number_of
+from .._nodes.placeholders import is_placeholder
 from . import model, placement, pod as own
 from .model import Layer, Seen, Trouble
 
@@ -46,7 +47,8 @@ def waiting(seen: Seen) -> list[KubeObject]:
 
 def _asking(seen: Seen) -> t.Iterator[KubeObject]:
     for pod in seen.of("pending"):
-        if not seen.pod and not pod["spec"].get("nodeName") and placement.asked(pod):
+        is_free = not seen.pod and not pod["spec"].get("nodeName") and not is_placeholder(pod)
+        if is_free and placement.asked(pod):
             yield pod
 
 

@@ -218,3 +218,19 @@ def test_many_holders_are_counted() -> None:
 
 def test_a_node_that_takes_the_pod() -> None:
     assert placement.why(pod(), placement.places([node("a", cordoned=True), node("b")], [])) is None
+
+
+def test_a_node_that_the_pod_does_not_select_is_no_candidate() -> None:
+    asked = pod(told=FULL, nodeSelector={"kubernetes.io/hostname": "a"})
+    made = found(asked, node("a", 0, capacity=8), node("b"))
+    assert (made.code, made.node) == ("SCHED-OFFER", "a")
+    made = found(asked, node("a"), node("b"), node("c"), crowd=[pod("x", 8, "team-b", "a")])
+    assert made.code == "SCHED-FULL"
+
+
+@pytest.mark.parametrize(
+    "key", ["ToBeDeletedByClusterAutoscaler", "accelerators.openshift/validation-failed"]
+)
+def test_no_pod_should_tolerate_a_node_that_is_not_fit(key: str) -> None:
+    made = found(pod(told=TAINTED), node("a", taints=[{"key": key, "effect": "NoSchedule"}]))
+    assert (made.code, made.remedy) == ("SCHED-CLOSED", "Run `oc describe node a` to see who closed it.")

@@ -53,7 +53,11 @@ class TestScheduler:
         events = [
             event("train", "TriggeredScaleUp", "pod triggered scale-up: [{g 0->1 (max: 4)}]", warns=False)
         ]
-        assert found(pod(told=FULL), node("a"), crowd=[pod("x", 8, "b", "a")], events=events).is_busy
+        look = seen(pod(told=FULL), node("a"), crowd=[pod("x", 8, "b", "a")], events=events)
+        made = own.judge(look)
+        assert made is not None
+        assert made.is_busy
+        assert "It goes on: 2026-11-28T09:00:00Z Pod train: TriggeredScaleUp" in [*own.notes(look)][-1]
 
     def test_the_autoscaler_gives_up(self) -> None:
         told = "pod didn't trigger scale-up: 1 max node group size reached"
@@ -236,6 +240,12 @@ class TestRefused:
         assert made.code == "SCHED-GATE"
         assert 'oc patch job train -n team-a --type merge -p \'{"spec":{"suspend":false}}\'' in made.remedy
 
+    def test_an_answer_before_the_newest_pod_is_over(self) -> None:
+        events = [event("train", "FailedCreate", self.quota, "Job")]
+        later = pod("train-abc", meta={"creationTimestamp": "2026-11-28T09:10:00Z"})
+        made = found("team-a/train", events=events, neighbours=[later, pod("web")])
+        assert (made.code, "There are train-abc." in made.message) == ("SCHED-ABSENT", True)
+
     def test_near_names(self) -> None:
         assert "There are train-0" in found("team-a/tarin-0", neighbours=[pod("train-0"), pod("web")]).message
         assert "has no pod, or does not exist" in found("team-x/train").message
@@ -324,6 +334,15 @@ class TestOnItsNode:
         assert list(own.notes(look)) == [
             "Pod team-a/train is Running on node a; it asks for 2 nvidia.com/gpu."
         ]
+
+    def test_an_eviction(self) -> None:
+        told = "The node was low on resource: memory."
+        made = found(pod(on="a", phase="Failed", status={"reason": "Evicted", "message": told}), node("a"))
+        assert f"Evicted: {told}" in made.message
+
+    def test_a_quota_that_is_over_is_no_trouble_of_a_running_pod(self) -> None:
+        events = [event("train", "FailedResourceClaimCreation", TestRefused.quota)]
+        assert own.judge(seen(pod(on="a"), node("a"), events=events)) is None
 
     def test_a_pod_that_has_ended_well_is_no_trouble(self) -> None:
         assert own.judge(seen(pod(on="a", phase="Succeeded"), node("a"))) is None

@@ -56,6 +56,12 @@ def test_a_young_pod_gets_time() -> None:
     assert list(scheduling.judge(seen("", node("a", taints=[TAINT]), pending=[young]))) == []
 
 
+def test_a_placeholder_may_wait() -> None:
+    spare = pod(told=TAINTED, meta={"labels": {"accelerators.openshift/spare": "training"}}, priority=-10)
+    look = seen("", node("a", taints=[TAINT]), pending=[spare])
+    assert [*scheduling.judge(look), *scheduling.notes(look)] == []
+
+
 def test_the_autoscaler_is_at_work() -> None:
     scaled = [event("train", "TriggeredScaleUp", "pod triggered scale-up", warns=False)]
     (found,) = scheduling.judge(seen("", pending=[pod(told=FULL)], scaled=scaled))
