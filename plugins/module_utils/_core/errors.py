@@ -34,6 +34,7 @@ LAYERS: t.Final = {
     "UPDATE": "update",
     "UPGRADE": "upgrade",
     "WORK": "workload",
+    "SCHED": "scheduling",
     "MON": "monitoring",
     "MANIFEST": "manifest",
     "WAIT": "wait",

@@ -6,8 +6,14 @@ from __future__ import annotations
 
 import typing as t
 
-from . import machines, nodes, tuning
+from . import machines, nodes, quota, scheduling, tuning
 from .model import Layer
 
 # In the order of the walk; the layers of the driver stack have stack.py.
-EVERY: t.Final[tuple[Layer, ...]] = (machines.LAYER, tuning.LAYER, nodes.LAYER)
+EVERY: t.Final[tuple[Layer, ...]] = (
+    machines.LAYER,
+    tuning.LAYER,
+    nodes.LAYER,
+    quota.LAYER,
+    scheduling.LAYER,
+)

@@ -13,6 +13,7 @@ from .._core.objects import KubeObject
 from .._core.readiness import Readiness, kinds
 from .._kube.session import Query
 from .._stack.params import StackPool
+from .placement import Place
 
 # The layers, from the machine up to the metrics. Each needs what NEEDS says.
 MACHINE, TUNING, NODE, OPERATORS, NFD = "machine", "tuning", "node", "operators", "nfd"
@@ -55,7 +56,7 @@ class Trouble:
     about: the object, such as C(Pod ns/name). node, pool: empty if it belongs to none. since: RFC 3339, or
     empty. evidence: lines, each with its object and, where known, its time. cause: the layer of which it is
     a consequence; empty for a root cause. is_busy: it ends by itself, such as an upgrade within its budget.
-    is_alone: nothing follows from it, such as from a cordon.
+    is_alone: nothing follows from it, such as from a cordon; without node and pool it has no cause either.
     """
 
     layer: str
@@ -99,7 +100,8 @@ class Seen:
 
     objects: name of a query -> what it found. unread: name -> why it was not read. served: name -> whether
     the cluster serves the kind. now: epoch seconds. pools: as the stack sees them; without `gpu_pools` those
-    of the nodes' labels.
+    of the nodes' labels. pod: of the option, or empty; log: the end of its log. places: nodes and their pods,
+    where a pod waits.
     """
 
     objects: dict[str, list[KubeObject]] = field(default_factory=dict)
@@ -107,6 +109,9 @@ class Seen:
     served: dict[str, bool] = field(default_factory=dict)
     now: float = 0.0
     pools: list[StackPool] = field(default_factory=list)
+    pod: str = ""
+    log: str = ""
+    places: list[Place] = field(default_factory=list)
 
     def of(self, query: str) -> list[KubeObject]:
         return self.objects.get(query, [])
@@ -135,7 +140,8 @@ def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
     known: dict[tuple[str, str, str], Trouble] = {}
     done = []
     for one in sorted(found, key=lambda each: LAYERS.index(each.layer)):
-        first = next(filter(None, (_cause(one, layer, known) for layer in _BELOW[one.layer])), None)
+        below = () if one.is_alone and not one.node and not one.pool else _BELOW[one.layer]
+        first = next(filter(None, (_cause(one, layer, known) for layer in below)), None)
         root = one.cause or (first.cause or first.layer if first else "")
         done.append(replace(one, cause=root))
         if one.cause or one.is_alone:

@@ -15,7 +15,7 @@ from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._stack import diagnose
-from . import layers, model, report, seen as reads, stack
+from . import layers, model, pod_steps, report, seen as reads, stack
 from .model import Seen, Trouble
 from .options import GpuDiagnoseParams
 
@@ -27,10 +27,12 @@ def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
     """Walk over all layers, and return the module's result. Writes nothing."""
     gpu = params["namespace"] or reads.GPU
     seen = read(api, params, gpu)
+    pod_steps.read(api, seen, params["pod"] or "", _read)
     found = [one for layer in layers.EVERY for one in layer.judge(seen)]
     stacks = stack.stacks(seen, gpu, _of_nics(api, seen), api.clock)
     found += [*(one for each in stacks for one in stack.troubles(each)), *stack.modules(seen)]
     every = model.with_causes(found)
+    every.sort(key=lambda one: one.about != f"Pod {seen.pod}")
     return report.result(seen, explained(api, every, stacks), layers.EVERY)
 
 

@@ -116,6 +116,7 @@ STEPS = {
     "_stack/clusterpolicy/preconditions",
     "_stack/clusterpolicy/steps",
     "_stack/custom/steps",
+    "_diagnosis/pod_steps",
     "_diagnosis/walk",
     "_stack/diagnose",
     "_stack/dra/steps",

@@ -38,6 +38,12 @@ CODES: t.Final = (
         "Set `gpus: 8`, or `hard: {'requests.nvidia.com/gpu': 8}`.",
     ),
     Code(
+        "QUOTA-EXCEEDED",
+        "Quota {quota} of namespace {namespace} refuses pod {pod}: it asks for {asked}; used are {used} of "
+        "{hard}.{also}",
+        "Run `oc patch {object} --type merge -p '{patch}'` to raise the limit, which ends no pod, or wait.",
+    ),
+    Code(
         "QUOTA-FORCES",
         "Quota {quota} counts {key}: the API server refuses GPU pods without it, and no LimitRange of the "
         "namespace has a default.",
