@@ -121,4 +121,7 @@ def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:
 
     if found[1] not in CODES:
         return failure
-    return {**failure, "code": found[1], "message": found[2], "remedy": CODES[found[1]].remedy}
+    remedy = CODES[found[1]].remedy
+    # The text of a code names what only the failure knows.
+    remedy = "" if "{" in remedy or remedy.replace("`", "") in found[2].replace("`", "") else remedy
+    return {**failure, "code": found[1], "message": found[2], "remedy": remedy}

@@ -283,7 +283,10 @@ diagnosis
   -            list?                                ClusterPolicy GPUCluster NVIDIADriver NicClusterPolicy
   -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
   -            list?                                ResourceQuota Pod Event PodDisruptionBudget
-  -            list?                                CertificateSigningRequest
+  -            list?                                CertificateSigningRequest Job ResourceSlice
+  -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
+  -            list?                                localqueues.kueue.x-k8s.io
+  -            get?                                 Pod
   default      get?                                 Lease
   machines     list?                                Machine MachineSet BareMetalHost
   marketplace  list?                                CatalogSource

@@ -32,7 +32,10 @@ def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
     stacks = stack.stacks(seen, gpu, _of_nics(api, seen), api.clock)
     found += [*(one for each in stacks for one in stack.troubles(each)), *stack.modules(seen)]
     every = model.with_causes(found)
-    every.sort(key=lambda one: one.about != f"Pod {seen.pod}")
+    asked = next((one for one in every if one.about == f"Pod {seen.pod}"), None)
+    if asked:
+        # The pod, and the causes that keep it from running, come before all others.
+        every.sort(key=lambda one: one is not asked and (bool(one.cause) or one.layer != asked.cause))
     return report.result(seen, explained(api, every, stacks), layers.EVERY)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import typing as t
 
 from unit.diagnosis.pods import GPU, Data, event, node, pod, seen
 
@@ -81,7 +82,7 @@ def test_the_pod_of_the_option_is_not_said_twice() -> None:
     ] == ["SCHED-TAINT"]
 
 
-def of(layer: str, **more: str) -> model.Trouble:
+def of(layer: str, **more: t.Any) -> model.Trouble:
     return model.Trouble(layer=layer, code="GPU-X", about="x", message="m", remedy="r", **more)
 
 
