@@ -114,7 +114,9 @@ def _machines(seen: Seen) -> t.Iterator[Trouble]:
             continue
         host, node = hosts.get(reasons.host_name(machine)), nodes.get(node_name(machine))
         kind = labels(machine).get("machine.openshift.io/instance-type") or _gpu_type(machine["spec"])
-        verdict = facts.judge(machine, node, seen.now, _PATIENCE, kind or f"set {facts.set_name(machine)}", host)
+        verdict = facts.judge(
+            machine, node, seen.now, _PATIENCE, kind or f"set {facts.set_name(machine)}", host
+        )
         if verdict.is_ready or verdict.reason in _OF_NODES:
             continue
         if facts.awaits_node(machine):
