@@ -36,6 +36,8 @@ from .redaction import Redactor
 # Seconds that a request is tried again here: a part of the API that is down must not take all the time.
 _OUTAGE: t.Final = 10.0
 _MOST_OUTAGES: t.Final = 3
+# The same for a log, which a kubelet has.
+_SILENCE: t.Final = 2.0
 _TABLE: t.Final = "application/json;as=Table;v=v1;g=meta.k8s.io"
 _SHOWN: t.Final = {"Pod": "status", "DaemonSet": "status", "Machine": "list", "Node": "status"}
 _PENDING: t.Final = Query(known("Pod"), fields="status.phase=Pending")
@@ -85,6 +87,7 @@ class Gatherer:
         self.pods: dict[str, list[KubeObject]] = {}
         self._events: dict[str, list[KubeObject]] = {}
         self._outages = 0
+        self._silent: set[str] = set()
 
     def diagnosed(self) -> list[str]:
         """Return the lines of a diagnosis, or why there is none."""
@@ -202,11 +205,16 @@ class Gatherer:
     def _read_logs_of(self, stem: str, pod: KubeObject) -> None:
         most, since = max(1, self._params["log_lines"]), self._params["since"]
         files: dict[str, list[str]] = {}
-        for container, is_last in plan.logs_of(pod):
+        node = str(pod["spec"].get("nodeName"))
+        for container, is_last in [] if node in self._silent else plan.logs_of(pod):
             where = (pod["metadata"]["namespace"], name(pod), container)
             seconds = since * 3600 if since and not is_last else None
-            read = functools.partial(self._api.log, *where, most, is_last, seconds)
+            read = functools.partial(self._api.log, *where, most, is_last, _SILENCE, seconds)
+            outages, self._outages = self._outages, 0
             log = self._try(f"log of {'/'.join(where)}", read) or ""
+            # The kubelet of this node does not answer; the cluster does.
+            self._silent |= {node} if self._outages else set()
+            self._outages = outages
             # A key may go over several lines.
             lines = self._bundle.redact.text(log).splitlines()
             file = f"{stem}.previous.log" if is_last else f"{stem}.log"

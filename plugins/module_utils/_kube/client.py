@@ -72,12 +72,14 @@ class Api(Session):
         tail_lines: int = 200,
         previous: bool = False,
         outage: float | None = None,
+        since: int | None = None,
     ) -> str:
         """Return the last lines of a container's log. previous: of the container before its last restart.
 
         outage: for how many seconds it is tried: the server asks a kubelet, which may be away for long.
+        since: only those of so many seconds.
         """
-        return reads.log(self, namespace, pod, container, tail_lines, previous, outage)
+        return reads.log(self, namespace, pod, container, tail_lines, previous, outage, since)
 
     def apply(
         self,

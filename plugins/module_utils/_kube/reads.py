@@ -22,6 +22,8 @@ SIFTED_PAGE = 100
 LOG_BYTES = 1 << 18
 # A known text is often at the end of a long line, so a cut leaves both ends.
 LOG_LINE = 2000
+# Of more lines than this, an eighth is asked for if they are too long.
+_MANY = 300
 _LONGEST_CHARACTER = 4
 _PARTIAL = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 _VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update"}
@@ -202,10 +204,14 @@ def log(
     tail_lines: int,
     previous: bool,
     outage: float | None = None,
+    since: int | None = None,
 ) -> str:
     """Return the last lines of a container's log, each at most LOG_LINE characters long."""
-    for number in sorted({tail_lines, min(tail_lines, 10), 1}, reverse=True):
-        text = _log(session, namespace, pod, container, number, previous, outage)
+    given = {"container": container, "previous": "true" if previous else None, "sinceSeconds": since}
+    query = {"limitBytes": LOG_BYTES} | {key: value for key, value in given.items() if value}
+    fewer = {tail_lines // 8} if tail_lines > _MANY else set()
+    for number in sorted({tail_lines, *fewer, min(tail_lines, 10), 1}, reverse=True):
+        text = _log(session, namespace, pod, {**query, "tailLines": number}, outage)
         # The server counts the bytes from the first of these lines, so a full answer may lack the last ones.
         if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
             break
@@ -213,22 +219,9 @@ def log(
     return "\n".join(redact.message(line, LOG_LINE) for line in lines)
 
 
-def _log(
-    session: Session,
-    namespace: str,
-    pod: str,
-    container: str | None,
-    tail_lines: int,
-    previous: bool,
-    outage: float | None,
-) -> str:
+def _log(session: Session, namespace: str, pod: str, query: dict[str, t.Any], outage: float | None) -> str:
     kind = kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
-    query: dict[str, t.Any] = {"tailLines": tail_lines, "limitBytes": LOG_BYTES}
-    if container:
-        query["container"] = container
-    if previous:
-        query["previous"] = "true"
     answer = session.http.request("GET", path, query, accept="*/*", outage=outage)
     if answer.status == 200:
         return answer.body if isinstance(answer.body, str) else str(answer.body)
