@@ -31,7 +31,7 @@ import sys
 import time
 import typing as t
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ansible import context
 from ansible.plugins.callback.default import CallbackModule as Default
@@ -74,7 +74,7 @@ class Step:
 
     key: str
     name: str
-    started: float = field(default_factory=time.monotonic)
+    started: float
     ended: float = 0.0
     word: str = ""
 
@@ -171,7 +171,7 @@ class CallbackModule(Default):  # type: ignore[misc]
         key, name = step_of(task)
         if host not in self._steps or self._steps[host].key != key:
             self._close(host)
-            self._steps[host] = Step(key, redact.line(name))
+            self._steps[host] = Step(key, redact.line(name), time.monotonic())
             self._waited.setdefault(host, 0.0)
         return self._steps[host]
 
@@ -179,9 +179,9 @@ class CallbackModule(Default):  # type: ignore[misc]
         """Add a result to its step and to its host."""
         host, task, facts = verdict.host_of(result), verdict.task_of(result), verdict.facts_of(result)
         step = self._step(host, task)
-        self._handle_warnings(facts)
         step.ended = time.monotonic()
         t.cast(Screen, self._screen).awaits.pop(host, None)
+        self._handle_warnings(facts)
         self._waited[host] += sum(float(part.get("waited") or 0) for part in verdict.parts_of(result))
         if _action(task) not in _SILENT and not _action(task).startswith("include_"):
             changed = "would change" if task.check_mode else "changed"
