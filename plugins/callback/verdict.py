@@ -34,6 +34,7 @@ from ansible import context
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import redact
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._screen import Line, Screen
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import is_rescued
 
 _OURS: t.Final = "accelerators.openshift."
@@ -64,51 +65,76 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._see(result)
         if ignore_errors:
             return
-        if not is_rescued(_task(result)):
-            self._failed.add(_host(result))
-        # Before ansible-core 2.19 both have only the names with an underscore.
-        facts = result.result if hasattr(result, "result") else result._result
-        items = [item for item in facts.get("results", []) if isinstance(item, dict)]
-        failed = [item for item in items if item.get("failed")] or [facts]
-        self._failures += [(_host(result), item) for item in map(_coded, failed) if item.get("code")]
+        if not is_rescued(task_of(result)):
+            self._failed.add(host_of(result))
+        self._failures += [(host_of(result), failure) for failure in coded(result)]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         """Display the stored failures: lines of the stack, code, message and remedy; then a summary."""
+        if Screen.active is None:  # else the callback progress does
+            shown = [line for host, failure in self._left() for line in lines(host, failure)]
+            for text, color in [*shown, *self.summary(stats)]:
+                self._display.display(text, color=color)
+
+    def _left(self) -> list[tuple[str, dict[str, t.Any]]]:
+        """Return hosts and failures, without hosts for which a rescue handled all."""
         self._failures = [one for one in self._failures if one[0] in self._failed]
-        for host, failure in self._failures:
-            for line in (failure.get("special_resource") or {}).get("lines") or []:
-                self._display.display(redact.line(f"{host}: {line}"), color="yellow")
-            message = redact.message(str(failure.get("message", failure.get("msg", ""))))
-            self._display.display(f"{host}: {failure['code']}: {message}", color="red")
-            if failure.get("remedy"):
-                remedy = redact.message(str(failure["remedy"]), redact.TEXT)
-                self._display.display(f"Remedy: {remedy}", color="red")
-        if len(self._clusters) > 1 or (self._clusters and context.CLIARGS.get("subset")):
-            self._summarize(stats)
+        return self._failures
 
     def _see(self, result: t.Any) -> None:
-        if str(_task(result).action).startswith(_OURS):
-            self._clusters.add(_host(result))
+        if str(task_of(result).action).startswith(_OURS):
+            self._clusters.add(host_of(result))
 
-    def _summarize(self, stats: t.Any) -> None:
-        """Display how many clusters the run worked for, and those that failed, with their first code."""
+    def summary(self, stats: t.Any) -> t.Iterator[Line]:
+        """Yield how many clusters the run worked for, and those that failed, with their first code."""
+        if not (len(self._clusters) > 1 or (self._clusters and context.CLIARGS.get("subset"))):
+            return
         ends = {name: stats.summarize(name) for name in sorted(self._clusters)}
-        codes = {name: failure["code"] for name, failure in reversed(self._failures)}
+        codes = {name: failure["code"] for name, failure in reversed(self._left())}
         bad = [name for name, end in ends.items() if end["failures"] or end["unreachable"]]
         changed = [name for name, end in ends.items() if end["changed"] and name not in bad]
         done = f"{len(ends) - len(bad)} done ({len(changed)} changed)"
         line = f"{len(ends)} {'cluster' if len(ends) == 1 else 'clusters'}: {done}, {len(bad)} failed"
         told = ", ".join(f"{name} ({codes[name]})" if name in codes else name for name in bad)
-        self._display.display(f"{line}: {told}" if bad else line, color="red" if bad else "green")
+        yield f"{line}: {told}" if bad else line, "red" if bad else "green"
 
 
-def _host(result: t.Any) -> str:
+def lines(host: str, failure: dict[str, t.Any], seen: bool = False) -> t.Iterator[Line]:
+    """Yield lines of the stack, code and message, what the task saw if that is wanted, and the remedy."""
+    for line in (failure.get("special_resource") or {}).get("lines") or []:
+        yield redact.line(f"{host}: {line}"), "yellow"
+    message = redact.message(str(failure.get("message", failure.get("msg", ""))))
+    yield f"{host}: {failure['code']}: {message}", "red"
+    for line in [line for line in failure.get("evidence") or [] if seen and line not in message][:10]:
+        yield redact.line(f"Seen: {line}"), "yellow"
+    if failure.get("remedy"):
+        yield f"Remedy: {redact.message(str(failure['remedy']), redact.TEXT)}", "red"
+
+
+# Before ansible-core 2.19 a result has only the names with an underscore.
+def host_of(result: t.Any) -> str:
     host = result.host if hasattr(result, "host") else result._host
     return str(host.get_name())
 
 
-def _task(result: t.Any) -> t.Any:
+def task_of(result: t.Any) -> t.Any:
     return result.task if hasattr(result, "task") else result._task
+
+
+def facts_of(result: t.Any) -> dict[str, t.Any]:
+    return t.cast(dict[str, t.Any], result.result if hasattr(result, "result") else result._result)
+
+
+def parts_of(result: t.Any) -> list[dict[str, t.Any]]:
+    """Return the facts of a result, or of the items of a loop."""
+    facts = facts_of(result)
+    return [item for item in facts.get("results") or () if isinstance(item, dict)] or [facts]
+
+
+def coded(result: t.Any) -> list[dict[str, t.Any]]:
+    """Return the failures of a result, or of its items, that have an error code."""
+    failed = [item for item in parts_of(result) if item.get("failed")] or [facts_of(result)]
+    return [item for item in map(_coded, failed) if item.get("code")]
 
 
 def _coded(failure: dict[str, t.Any]) -> dict[str, t.Any]:

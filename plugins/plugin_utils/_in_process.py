@@ -33,11 +33,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import (
     Keep,
+    Show,
     complaint,
     execute,
 )
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._screen import Screen
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._tasks import playbook_of, tags_beside
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
@@ -137,8 +139,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             return problem
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
-        show = _show(task_vars)
-        return execute(name, module.ensure, params, check_mode, diff, show, run, contacts, keep)
+        show, awaited = _show(task_vars)
+        return execute(name, module.ensure, params, check_mode, diff, show, run, contacts, keep, awaited)
 
     def _users_names(self, task_vars: dict[str, t.Any]) -> dict[str, str]:
         """Return the user's variables for options of the task."""
@@ -190,12 +192,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         ) == os.path.dirname(sys.executable)
 
 
-def _show(task_vars: t.Mapping[str, t.Any]) -> t.Callable[[str], None]:
-    """Return what shows a line of progress; it names the inventory host if the play has several."""
-    if len(task_vars.get("ansible_play_hosts_all") or ()) < 2:
-        return t.cast(t.Callable[[str], None], _display.display)
-    host = task_vars["inventory_hostname"]
-    return lambda line: _display.display(f"{host}: {line}")
+def _show(task_vars: t.Mapping[str, t.Any]) -> tuple[Show, t.Callable[[list[str]], None]]:
+    """Return what shows a line of progress, which names the host of several, and the lines of a wait."""
+    host = str(task_vars.get("inventory_hostname", ""))
+    if Screen.active is not None:
+        send = Screen.active.send
+        return lambda line: send(host, [line], True), lambda lines: send(host, lines, False)
+    several = len(task_vars.get("ansible_play_hosts_all") or ()) > 1
+    return lambda line: _display.display(f"{host}: {line}" if several else line), lambda _lines: None
 
 
 def _validated(

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
-"""Where a task stands: in which file's play, beside which tags, and whether a rescue handles its failure."""
+"""Where a task stands: in which file's play, step and tags, and whether a rescue handles its failure."""
 
 from __future__ import annotations
 
@@ -43,3 +43,18 @@ def is_rescued(task: t.Any) -> bool:
             return True
         child, parent = parent, getattr(parent, "_parent", None)
     return False
+
+
+def step_of(task: t.Any) -> tuple[str, str]:
+    """Return key and name of the outermost role or file that the playbook includes, or else of the task."""
+    step, role, parent = task, getattr(task, "_role", None), getattr(task, "_parent", None)
+    while parent is not None:
+        # A block is no step, and neither is a file that is only imported, or that a role includes.
+        action = str(getattr(parent, "action", "")).rpartition(".")[2]
+        if action.endswith("_role") or (action == "include_tasks" and getattr(parent, "_role", None) is None):
+            step = parent
+        parent = getattr(parent, "_parent", None)
+    if step is task and role is not None:
+        return str(role), f"Role {role.get_name().rpartition('.')[2]}"
+    # The name of a task may begin with its file.
+    return str(step._uuid), str(step.name or step.get_name()).rpartition(" | ")[2]

@@ -22,6 +22,18 @@ def number_of(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def seconds(number: float) -> str:
+    """Return a time as people read it: 0.4 s, 41 s, 3 min 20 s, 1 h 5 min."""
+    whole = round(number)
+    if number < 10:
+        return f"{number:.1f} s"
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 def merge(base: t.Any, over: t.Any) -> t.Any:
     """Return a copy of `base` with `over`: merge maps key by key, replace all other values."""
     if not isinstance(base, dict) or not isinstance(over, dict):

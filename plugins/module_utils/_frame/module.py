@@ -52,7 +52,7 @@ def for_job(exc: AcceleratorError, job: t.Any) -> AcceleratorError:
     return exc
 
 
-def _silent(_line: str) -> None:
+def _silent(_line: str | list[str]) -> None:
     return
 
 
@@ -63,12 +63,13 @@ def connect(
     show: Show = _silent,
     wait_timeout: float = 120.0,
     contacts: Contacts | None = None,
+    awaited: t.Callable[[list[str]], None] = _silent,
 ) -> Api:
     """Return an Api that connects with its first request.
 
     params: kubernetes.core's options, wait and wait_timeout (seconds). agent: the plugin's name, which the
     server's audit log shows. wait_timeout: seconds, if params has none. contacts: the servers that have
-    answered the run. Raises InputError.
+    answered the run. awaited: gets the lines of a wait whenever one changes. Raises InputError.
     """
 
     def progress(line: str) -> None:
@@ -89,7 +90,7 @@ def connect(
 
     http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress, contacts=contacts)
     waits = bool(params.get("wait", True)) and params.get("until") != "requested"
-    api = Api(http, check_mode=check_mode, wait_wanted=waits, progress=progress)
+    api = Api(http, check_mode=check_mode, wait_wanted=waits, progress=progress, awaited=awaited)
     return api
 
 
@@ -130,6 +131,7 @@ def execute(
     run: Run | None = None,
     contacts: Contacts | None = None,
     keep: Keep | None = None,
+    awaited: t.Callable[[list[str]], None] = _silent,
 ) -> Result:
     """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
@@ -143,7 +145,7 @@ def execute(
     only_foresees = params.get("until") == "foreseen"
     check_mode = check_mode or only_foresees
     try:
-        api = connect(params, name, check_mode, show, contacts=contacts)
+        api = connect(params, name, check_mode, show, contacts=contacts, awaited=awaited)
         result = _guarded(api, ensure, params, run)
     except AcceleratorError as exc:
         result = {**for_job(exc, run.job).to_result(), "failed": True}

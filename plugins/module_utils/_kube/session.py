@@ -126,7 +126,8 @@ class Session:
     """What reads, writes and waits of one task share.
 
     check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
-    progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
+    progress: shows one line at once. awaited: gets the lines of a wait whenever one changes.
+    changes: writes, in order. kept: titles of objects that were as wanted.
     unchecked: kind and name of an object that the server could not check in check mode, to the reason.
     waited: seconds that waits have taken. seen: lists for the next wait. discovery: kinds outside the table.
     guard: whether the task may write. run: what the task belongs to.
@@ -136,6 +137,7 @@ class Session:
     check_mode: bool = False
     wait_wanted: bool = True
     progress: t.Callable[[str], None] = lambda _line: None
+    awaited: t.Callable[[list[str]], None] = lambda _lines: None
     changes: list[Change] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)

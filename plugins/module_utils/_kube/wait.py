@@ -50,7 +50,8 @@ def wait(
     if session.check_mode or not session.wait_wanted:
         return seen
     on_wait = session.guard.on_wait
-    loop = Waiting(session.deadline, session.progress, judge, stage, settle, on_timeout_code, on_wait, since)
+    deadline, said, awaited = session.deadline, session.progress, session.awaited
+    loop = Waiting(deadline, said, judge, stage, settle, on_timeout_code, on_wait, since, awaited)
     if loop.is_ready(seen):
         return seen
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
@@ -79,8 +80,9 @@ class Waiting:
         on_timeout_code: str,
         look: t.Callable[[], None] = lambda: None,
         since: float | None = None,
+        awaited: t.Callable[[list[str]], None] = lambda _lines: None,
     ) -> None:
-        self._look = look
+        self._look, self._awaited = look, awaited
         self._deadline, self._progress, self._judge, self._stage = deadline, progress, judge, stage
         self._settle, self._code = settle, on_timeout_code
         self._started = deadline.clock() if since is None else since
@@ -141,6 +143,7 @@ class Waiting:
         Of many lines it shows how many say the same. A number that changes is no news.
         """
         now, lines = self._deadline.clock(), short(verdict.details or (verdict.message or verdict.verdict,))
+        self._awaited([f"{self._stage}: {line}" for line in lines.values()])
         ready_at_once = verdict.is_ready and not self._said
         fresh = lines.keys() - self._said
         if now - self._said_at >= SAY_EVERY:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import number_of
+from .._core.objects import number_of, seconds
 from . import formats, model
 from .model import Data
 
@@ -101,18 +101,6 @@ def _class(number: int, wanted: int) -> str:
 
 def _span(report: Data) -> float:
     return formats.moment(report["run"]["updated"]) - formats.moment(report["run"]["started"])
-
-
-def seconds(number: float) -> str:
-    """Return a time as people read it: 0.4 s, 41 s, 3 min 20 s, 1 h 5 min."""
-    whole = round(number)
-    if number < 10:
-        return f"{number:.1f} s"
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def short(task: str) -> str:

@@ -94,7 +94,9 @@ def test_progress_names_the_host_among_several(
 ) -> None:
     shown: list[str] = []
     monkeypatch.setattr(_in_process._display, "display", shown.append)
-    _in_process._show({"ansible_play_hosts_all": hosts, "inventory_hostname": "west"})("5 s")
+    show, awaited = _in_process._show({"ansible_play_hosts_all": hosts, "inventory_hostname": "west"})
+    show("5 s")
+    awaited(["operator nfd: not ready"])
     assert shown == [line]
 
 
