@@ -12,6 +12,7 @@ from .._core.errors import AcceleratorError, text_of
 from .._core.objects import KubeObject
 from .._core.readiness import Readiness, kinds
 from .._kube.session import Query
+from .._machines.machine import seconds_since
 from .._stack.params import StackPool
 from .placement import Place
 
@@ -41,6 +42,8 @@ LAYERS: t.Final = tuple(NEEDS)
 # Verdicts of a layer. BUSY: something is going on that ends by itself. ABSENT: nothing of it is there, and
 # nothing needs it. UNREAD: the cluster did not let us look.
 OK, TROUBLE, WAITS, BUSY, ABSENT, UNREAD = "ok", "trouble", "waits", "busy", "absent", "unread"
+# What a remedy names where only the installation helps.
+INSTALL: t.Final = "ansible-playbook playbooks/enable_gpus.yml -e @FILE"
 _MOST_NODES: t.Final = 10
 _MOST_EVIDENCE: t.Final = 8
 _MOST_OTHERS: t.Final = 3
@@ -57,6 +60,8 @@ class Trouble:
     empty. evidence: lines, each with its object and, where known, its time. cause: the layer of which it is
     a consequence; empty for a root cause. is_busy: it ends by itself, such as an upgrade within its budget.
     is_alone: nothing follows from it, such as from a cordon; without node and pool it has no cause either.
+    explains: layers whose troubles follow from it; empty for all that need its own. log: namespace, pod and
+    container whose last log says why.
     """
 
     layer: str
@@ -71,6 +76,11 @@ class Trouble:
     cause: str = ""
     is_busy: bool = False
     is_alone: bool = False
+    explains: tuple[str, ...] = ()
+    log: tuple[str, str, str] | None = None
+
+    def may_explain(self, other: Trouble) -> bool:
+        return other.layer in self.explains if self.explains else self.layer != other.layer
 
 
 def trouble(
@@ -116,13 +126,17 @@ class Seen:
     def of(self, query: str) -> list[KubeObject]:
         return self.objects.get(query, [])
 
+    def is_recent(self, stamp: object, seconds: float) -> bool:
+        """Return whether an RFC 3339 time is known, and less than so many seconds ago."""
+        return bool(stamp) and seconds_since(str(stamp), self.now) < seconds
+
 
 class Layer(t.NamedTuple):
     """One layer of the walk.
 
     queries: names of what it reads; it is unread if none of them could be read, and absent if none of them is
     served. judge: pure. notes: what a person wants to know although nothing is wrong. more: what to read in
-    addition, by what the walk has seen; empty on a healthy cluster.
+    addition, by what the walk has seen, asked twice; empty on a healthy cluster.
     """
 
     name: str
@@ -132,15 +146,19 @@ class Layer(t.NamedTuple):
     more: t.Callable[[Seen], t.Mapping[str, Query]] = lambda _seen: {}
 
 
+# Layer, node and pool -> what it explains -> the first such trouble.
+_Known = dict[tuple[str, str, str], dict[tuple[str, ...], Trouble]]
+
+
 def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
     """Return the troubles, root causes first; a consequence names the layer of its root cause.
 
     A trouble is the consequence of one in a layer that its own needs, on the same node or for all nodes.
     """
-    known: dict[tuple[str, str, str], Trouble] = {}
+    known: _Known = {}
     done = []
-    for one in sorted(found, key=lambda each: LAYERS.index(each.layer)):
-        below = () if one.is_alone and not one.node and not one.pool else _BELOW[one.layer]
+    for one in sorted(found, key=lambda each: (LAYERS.index(each.layer), not each.explains)):
+        below = () if one.is_alone and not one.node and not one.pool else (*_BELOW[one.layer], one.layer)
         first = next(filter(None, (_cause(one, layer, known) for layer in below)), None)
         root = one.cause or (first.cause or first.layer if first else "")
         done.append(replace(one, cause=root))
@@ -148,16 +166,16 @@ def with_causes(found: t.Iterable[Trouble]) -> list[Trouble]:
             continue  # a judge has said so; the cause may be in a later layer
         places = {("", ""), (one.node, ""), ("", one.pool)} if one.node else {("*", one.pool), ("", one.pool)}
         for place in places:
-            known.setdefault((one.layer, *place), done[-1])
+            known.setdefault((one.layer, *place), {}).setdefault(one.explains, done[-1])
     return sorted(done, key=lambda one: (bool(one.cause), one.is_busy))
 
 
-def _cause(one: Trouble, layer: str, known: t.Mapping[tuple[str, str, str], Trouble]) -> Trouble | None:
+def _cause(one: Trouble, layer: str, known: _Known) -> Trouble | None:
     """Return the first trouble of the layer that explains this one."""
-    wide = known.get((layer, "*", "")) or (known.get((layer, "*", one.pool)) if one.pool else None)
-    if one.node:
-        return known.get((layer, one.node, "")) or wide
-    return known.get((layer, "", one.pool)) or wide
+    wide = [("*", ""), *([("*", one.pool)] if one.pool else [])]
+    places = [(one.node, "") if one.node else ("", one.pool), *wide]
+    every = (each for place in places for each in known.get((layer, *place), {}).values())
+    return next((each for each in every if each.may_explain(one)), None)
 
 
 def _all_below(layer: str) -> tuple[str, ...]:
@@ -168,9 +186,14 @@ def _all_below(layer: str) -> tuple[str, ...]:
 _BELOW: t.Final = {layer: _all_below(layer) for layer in LAYERS}
 
 
+def above(layer: str, *but: str) -> tuple[str, ...]:
+    """Return the layer and all that need it, except these."""
+    return tuple(one for one in LAYERS if layer in (one, *_BELOW[one]) and one not in but)
+
+
 def ends(remedy: str) -> str:
     """Return what a remedy says of what it ends; empty if it ends nothing."""
-    return " ".join(one for one in _SENTENCE.split(remedy) if _ENDS.search(one))
+    return " ".join(one for one in _SENTENCE.split(remedy) if _ENDS.search(one) and one != "No pod ends.")
 
 
 class Group(t.NamedTuple):

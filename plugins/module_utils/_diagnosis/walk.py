@@ -15,6 +15,7 @@ from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._stack import diagnose
+from .._stack.signatures import telling
 from . import layers, model, pod_steps, report, seen as reads, stack
 from .model import Seen, Trouble
 from .options import GpuDiagnoseParams
@@ -53,7 +54,7 @@ def read(api: Api, params: GpuDiagnoseParams, gpu: str) -> Seen:
         nodes |= {name(one): one for one in seen.of("nodes")}
     seen.objects["nodes"] = list(nodes.values())
     seen.pools = given or reads.pools_of(nodes.values())
-    for layer in layers.EVERY:
+    for layer in (*layers.EVERY, *layers.EVERY):
         for key, query in layer.more(seen).items():
             if key not in seen.served and key not in seen.unread:
                 _read(api, seen, key, query)
@@ -112,7 +113,20 @@ def explained(api: Api, every: t.Sequence[Trouble], stacks: t.Sequence[stack.Sta
             for place, _own in entries
             if place not in told
         }
-    return [told.get(place, one) for place, one in enumerate(every)]
+    return [told.get(place) or _with_log(api, one) for place, one in enumerate(every)]
+
+
+def _with_log(api: Api, one: Trouble) -> Trouble:
+    """Return the trouble with the line of its container's log that says most likely why it ended."""
+    if one.log is None:
+        return one
+    namespace, pod, container = one.log
+    try:
+        log = api.log(namespace, pod, container, diagnose.TAIL, previous=True, outage=diagnose.LOG_SECONDS)
+        line, _is_error = telling(log)
+    except AcceleratorError as why:
+        line = f"its log could not be read: {why.code}: {why.message}"
+    return replace(one, evidence=(*([f"{pod}/{container}: {line}"] if line else []), *one.evidence))
 
 
 def _explain(api: Api, one: Trouble, of: stack.Stack) -> Trouble:

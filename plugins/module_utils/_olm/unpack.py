@@ -40,6 +40,11 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     except AcceleratorError as exc:
         trouble.evidence.append(f"Jobs in namespace {namespace} cannot be read: {exc.message}")
         return trouble
+    return with_jobs(trouble, found, namespace)
+
+
+def with_jobs(trouble: AcceleratorError, found: t.Sequence[StuckJob], namespace: str) -> AcceleratorError:
+    """Return the failure with what these Jobs say. namespace: theirs."""
     if not found:
         trouble.evidence.append(f"No unpack Job in namespace {namespace} is at work or failed.")
         return trouble

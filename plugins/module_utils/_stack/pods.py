@@ -177,7 +177,7 @@ def _waiting(
     first, pod = waiting[0]
     others = [operand.component for operand, _pod in waiting[1:]]
     number = len([one for one in [*others, *lacking] if one not in INDEPENDENT])
-    what = f"{first.component} {first.note}{_unscheduled(pod)}"
+    what = f"{first.component} {first.note}{unscheduled(pod)}"
     if first.component in AWAITED and number:
         what += f", {number} operand{'s wait' if number > 1 else ' waits'} for it"
     remedy = f"Run `{how_to_describe(pod, first.daemonset, NAMESPACE)}`."
@@ -273,7 +273,7 @@ def how_to_list(node: str, namespace: str) -> str:
     return f"oc get pods -n {namespace} -o wide --field-selector spec.nodeName={node}"
 
 
-def _unscheduled(pod: KubeObject | None) -> str:
+def unscheduled(pod: KubeObject | None) -> str:
     found = conditions.find(pod, "PodScheduled")
     message = found.get("message", "") if found.get("status") == "False" else ""
     return f" ({message})" if message else ""

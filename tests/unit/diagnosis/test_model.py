@@ -109,3 +109,19 @@ def test_another_text_of_the_same_code_is_shown_too() -> None:
     found = [one("machine", node=f"m-{number}", message=text) for number, text in enumerate(texts)]
     (group,) = model.groups(found)
     assert (group.first.message, group.first.evidence) == (texts[0], (texts[2],))
+
+
+def test_a_trouble_explains_only_the_layers_that_it_names() -> None:
+    queues, labels = one("operators", "A", explains=("queues",)), one("operators", "B", explains=("nfd",))
+    assert causes(queues, one("driver")) == {"A": "", "DRIVER": ""}
+    expected = {"A": "", "B": "", "NFD": "operators", "DRIVER": "operators"}
+    assert causes(queues, labels, one("nfd"), one("driver")) == expected
+
+
+def test_a_trouble_may_explain_others_of_its_own_layer() -> None:
+    worker = one("nfd", "WORKER", node="a", explains=("nfd",))
+    assert causes(one("nfd", node="a"), worker) == {"WORKER": "", "NFD": "nfd"}
+
+
+def test_a_remedy_that_ends_no_pod_ends_nothing() -> None:
+    assert model.ends("Run `oc delete operatorgroup a -n b`. No pod ends.") == ""
