@@ -284,12 +284,14 @@ diagnosis
   -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
   -            list?                                ResourceQuota Pod Event PodDisruptionBudget
   -            list?                                CertificateSigningRequest Job ResourceSlice
+  -            list?                                OperatorGroup Deployment NodeFeature DeviceClass
   -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
   -            list?                                localqueues.kueue.x-k8s.io
-  -            get?                                 Pod
+  -            get?                                 Pod ClusterServiceVersion InstallPlan OperatorHub
   default      get?                                 Lease
   machines     list?                                Machine MachineSet BareMetalHost
   marketplace  list?                                CatalogSource
+  monitoring   get?                                 ConfigMap
   openshift    get?                                 ImageStream
   nfd          list?                                DaemonSet
   gpu          list                                 DaemonSet Pod ControllerRevision

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from . import machines, nodes, quota, scheduling, tuning
+from . import machines, metrics, nfd, nodes, operators, quota, scheduling, tuning, validation
 from .model import Layer
 
 # In the order of the walk; the layers of the driver stack have stack.py.
@@ -14,6 +14,10 @@ EVERY: t.Final[tuple[Layer, ...]] = (
     machines.LAYER,
     tuning.LAYER,
     nodes.LAYER,
+    operators.LAYER,
+    nfd.LAYER,
     quota.LAYER,
     scheduling.LAYER,
+    validation.LAYER,
+    metrics.LAYER,
 )

@@ -496,6 +496,12 @@ CODES: t.Final = (
         "Run `oc get pods -n nvidia-gpu-operator -o wide` to see whether the exporter runs on the node.",
     ),
     Code(
+        "GPU-NO-STACK",
+        "{nodes} should have GPUs, and nothing brings their driver: the cluster has no ClusterPolicy, no "
+        "GPUCluster and no Module.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE`, with the file that has your gpu_pools.",
+    ),
+    Code(
         "GPU-NODE-DEGRADED",
         "Node {node}: the machine-config daemon has given up ({state}): {why}.",
         "Run `oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get "

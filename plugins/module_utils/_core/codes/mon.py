@@ -87,6 +87,11 @@ CODES: t.Final = (
         "For a query that takes too long, set `gpu_use_days: 1`. Else check `gpu_monitoring_url`.",
     ),
     Code(
+        "MON-UNSEEN",
+        "The cluster's monitoring does not see the metrics of the GPUs: {why}.",
+        "{todo|Run `ansible-playbook playbooks/monitor_gpus.yml -e @FILE`.}",
+    ),
+    Code(
         "MON-USER-WORKLOAD",
         "Monitoring of user workload is off: ConfigMap openshift-monitoring/cluster-monitoring-config has"
         " no enableUserWorkload: true. Nothing was changed.",

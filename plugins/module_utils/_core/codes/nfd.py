@@ -10,6 +10,13 @@ from .code import Code
 
 CODES: t.Final = (
     Code(
+        "NFD-ABSENT",
+        "{stack} needs Node Feature Discovery, and the cluster has no NodeFeatureDiscovery: new nodes get no "
+        "driver, and after an update of OpenShift the driver does not find its toolkit.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE`, which installs the operator nfd and its "
+        "NodeFeatureDiscovery.",
+    ),
+    Code(
         "NFD-COMPARE",
         "`compare` does not name two sets of nodes, or one of them matches no node.",
         "Correct `node_feature_discovery_compare` (module option `compare`); `oc get nodes --show-labels` "

@@ -78,6 +78,13 @@ CODES: t.Final = (
         "then run again: the next run resumes the drain. The node stays cordoned until then.",
     ),
     Code(
+        "NODE-QUARANTINED",
+        "Node {node} did not pass {program|its validation}, and {by|a taint or a cordon} keeps new pods "
+        "away.",
+        "Run `ansible-playbook playbooks/repair_node.yml -e gpu_node={node}`, which asks before it ends "
+        "pods. A validation that the node passes opens it.",
+    ),
+    Code(
         "NODE-RETURNS",
         "pods with GPUs: {pods}",
         "Remove that toleration from the pods' controller, or scale it down (`oc scale --replicas=0`; that "

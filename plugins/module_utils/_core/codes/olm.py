@@ -159,6 +159,12 @@ CODES: t.Final = (
         "ask for what the Subscription has.",
     ),
     Code(
+        "OLM-OPERATOR-DOWN",
+        "The operator of package {package} does not run: {why}.",
+        "{todo|Run `oc logs` for the container that the message names; if it needed more memory than its "
+        "limit, raise resources.limits.memory in `gpu_operator_config`.}",
+    ),
+    Code(
         "OLM-PENDING",
         "OLM has not finished: {state|there is no InstallPlan, or it is not complete}",
         "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator --tail=50`.",
