@@ -197,7 +197,7 @@ class CallbackModule(Default):  # type: ignore[misc]
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return False
         if lines and lines[-1].startswith(_RESULT):
-            self._results[host] = lines.pop().removeprefix(_RESULT)
+            self._results[host], lines = lines[-1].removeprefix(_RESULT), lines[:-1]
         self._say(("\n".join(["", *(redact.clean(self._of(host) + line) for line in lines)]), None))
         return True
 

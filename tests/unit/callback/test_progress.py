@@ -197,7 +197,7 @@ def test_a_real_run_is_a_line_for_each_step_a_table_and_a_sentence(run: Run) -> 
         "changed      0.7 s  Wait for the machines",
         "ok           1.4 s  Label the nodes",
         "ok           4.0 s  Bring the GPU stack",
-        "changed      3.3 s  Validate the GPUs",
+        "changed      3.4 s  Validate the GPUs",
         "",
         *TABLE,
         "figure - ip-10-0-1-11.us-east-2.compute.internal matmul fp16 42.0 TFLOPS (peers 42.0)",
@@ -206,7 +206,7 @@ def test_a_real_run_is_a_line_for_each_step_a_table_and_a_sentence(run: Run) -> 
         "seconds - operators 13.2, drivers 4.4, validation 2.7",
         "seconds - waited 20.3 for the cluster, own work 2.2",
         "",
-        "2 of 2 nodes of 1 pool offer and validated 2 GPUs in 37 s; the cluster took 20 s of it.",
+        "2 of 2 nodes of 1 pool offer and validated 2 GPUs in 36 s; the cluster took 20 s of it.",
     ]
 
 

@@ -151,6 +151,27 @@ def test_a_line_is_shown_on_every_change_and_every_thirty_seconds() -> None:
     ]
 
 
+def test_all_that_is_awaited_is_reported_without_what_is_ready() -> None:
+    clock, lines, awaited = FakeClock(), list[str](), list[list[str]]()
+    verdicts = iter(
+        [pending("P", "two", details=("a: new", "b: new")), pending("P", "one", details=("b: new",))]
+    )
+    loop = Waiting(
+        Deadline(10, clock, clock.sleep),
+        lines.append,
+        lambda _snapshot: next(verdicts),
+        "things",
+        0.0,
+        "WAIT-TIMEOUT",
+        awaited=awaited.append,
+    )
+    assert not loop.is_ready({})
+    assert not loop.is_ready({})
+    assert awaited == [["things: a: new", "things: b: new"], ["things: b: new"]]
+    # Nothing is new, so no line of progress says it.
+    assert len(lines) == 2
+
+
 def test_only_what_changed_is_shown() -> None:
     lines: list[str] = []
     clock = FakeClock()
