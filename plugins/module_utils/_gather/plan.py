@@ -93,7 +93,7 @@ def worth_reading(pods: t.Iterable[KubeObject]) -> list[KubeObject]:
     number: dict[tuple[str, bool], int] = {}
     ranked = []
     for pod in pods:
-        owner = next(iter(pod["metadata"].get("ownerReferences") or ()), {})
+        owner: KubeObject = next(iter(pod["metadata"].get("ownerReferences") or ()), {})
         kind = (str(owner.get("uid") or pod["metadata"]["name"]), is_broken(pod))
         number[kind] = number.get(kind, 0) + 1
         ranked.append((number[kind], not kind[1], pod))

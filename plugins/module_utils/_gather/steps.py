@@ -26,6 +26,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import by_name, known
 from .._kube.session import Change
 from .._nodes.labels import labels
+from .._nodes.pool_nodes import check_pools
 from .._queue import served
 from .._stack.operands import pod_is_ready
 from .._stack.params import StackPool
@@ -58,7 +59,7 @@ class GpuMustGatherParams(WaitParams):
 
 def ensure(api: Api, params: GpuMustGatherParams) -> dict[str, t.Any]:
     """Write a bundle, and return where it is and what it lacks. An InputError comes before any request."""
-    options.check({**params, "pod": None})  # type: ignore[typeddict-item]
+    check_pools(params["pools"] or [])
     path = _checked(params["dest"])
     api.changes.append(Change(f"File {path}", {}, {"path": str(path)}))
     if api.check_mode:
@@ -91,7 +92,11 @@ class Gatherer:
 
     def diagnosed(self) -> list[str]:
         """Return the lines of a diagnosis, or why there is none."""
-        look = self._try("diagnosis", lambda: walk.look(self._api, {**self._params, "pod": None}))  # type: ignore[typeddict-item]
+        pools, namespace = self._params["pools"], self._params["namespace"]
+        given = options.GpuDiagnoseParams(
+            pools=pools, namespace=namespace, pod=None, wait=True, wait_timeout=1
+        )
+        look = self._try("diagnosis", lambda: walk.look(self._api, given))
         return look["lines"] if look else [f"There is no diagnosis: {self._bundle.unread[-1]}"]
 
     def _try(self, what: str, read: t.Callable[[], t.Any]) -> t.Any:
@@ -206,7 +211,9 @@ class Gatherer:
         most, since = max(1, self._params["log_lines"]), self._params["since"]
         files: dict[str, list[str]] = {}
         node = str(pod["spec"].get("nodeName"))
-        for container, is_last in [] if node in self._silent else plan.logs_of(pod):
+        for container, is_last in plan.logs_of(pod):
+            if node in self._silent:
+                break
             where = (pod["metadata"]["namespace"], name(pod), container)
             seconds = since * 3600 if since and not is_last else None
             read = functools.partial(self._api.log, *where, most, is_last, _SILENCE, seconds)

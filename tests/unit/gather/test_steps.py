@@ -57,7 +57,10 @@ ROWS: t.Final = plan.rows("nvidia-gpu-operator")
 
 
 class Cluster(FakeServer):
-    """A server that prints tables, and has logs. forbidden: resources that may not be read."""
+    """A server that prints tables, and has logs. forbidden: resources that may not be read.
+
+    log_of: what a log is instead, by its path.
+    """
 
     def __init__(self) -> None:
         every = {row.query.kind for row in ROWS} | {kinds.known(one) for one in ("Node", "Namespace")}
@@ -65,16 +68,17 @@ class Cluster(FakeServer):
         self.served = {(kind.api_version, kind.plural): kind for kind in every}
         self.forbidden: t.Collection[str] = ()
         self.log = ""
+        self.log_of: t.Callable[[str], Answer | None] = lambda _path: None
         self.request = self._ask
 
-    def _ask(self, method: str, url: str, *args: t.Any, headers: t.Any = None, **more: t.Any) -> Answer:
+    def _ask(self, method: str, url: str, headers: t.Any = None, **more: t.Any) -> Answer:
         path = url.partition("?")[0]
         if path.endswith("/log"):
             self.requests.append((method, path, {}))
-            return Answer(200, self.log)
+            return self.log_of(path) or Answer(200, self.log)
         if any(f"/{plural}" in path for plural in self.forbidden):
             return status(403, "Forbidden", f'{path} is forbidden: User "me" cannot list', "")
-        answer = self.answer(method, url, *args, headers=headers, **more)
+        answer = self.answer(method, url, headers=headers, **more)
         if "as=Table" not in (headers or {}).get("Accept", "") or answer.status != 200:
             return answer
         items = json.loads(answer.read())["items"]
@@ -335,3 +339,17 @@ def test_when_the_time_is_over_what_was_read_is_written(
     assert len(cluster.requests) == 21
     assert "the time was over" in found["unread"][0]
     assert "cluster_policy.yaml" in files(tmp_path / "out")
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_kubelet_that_does_not_answer_costs_one_log_and_not_the_bundle(tmp_path: Path) -> None:
+    cluster = a_cluster()
+    cluster.put({**pod("elsewhere"), "spec": {**pod("elsewhere")["spec"], "nodeName": "gpu-1"}})
+    cluster.log_of = lambda path: (
+        status(502, "BadGateway", "dial tcp: refused") if "/driver-x/" in path else None
+    )
+    found = gather(cluster, tmp_path / "out")
+    asked = {path for _method, path, _query in cluster.requests if path.endswith("/log")}
+    assert len([path for path in asked if "/driver-x/" in path]) == 1
+    assert len([note for note in found["unread"] if note.startswith("log of ")]) == 1
+    assert "gpu_operand_pod_elsewhere.log" in files(tmp_path / "out")

@@ -13,6 +13,8 @@ import typing as t
 from pathlib import Path
 
 import pytest
+from ansible import constants
+from ansible.plugins.action import ActionBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process
@@ -130,8 +132,8 @@ def failing(
         return made
 
     result = {"failed": True, "code": "GPU-DRV-CRASH", "msg": "m", "warnings": ["w"]}
-    monkeypatch.setattr(_in_process.constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
-    monkeypatch.setattr(_in_process.ActionBase, "run", lambda *_args: {})
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(ActionBase, "run", lambda *_args: {})
     monkeypatch.setattr(_in_process.ActionModule, "_done", lambda *_args: dict(result))
     monkeypatch.setattr(_in_process, "execute", execute)
     return lambda: plugin.run(task_vars=dict(variables)), asked
@@ -146,7 +148,11 @@ def test_the_first_failure_of_a_run_has_a_bundle_and_stays_a_failure(
     assert found["warnings"] == ["w", "A bundle for support is in /there; its first page is summary.txt."]
     assert run()["warnings"] == ["w"]
     (params,) = asked
-    wanted = {"name": "gpu_must_gather", "dest": str(tmp_path / "report/must-gather"), "namespace": "gpus"}
+    wanted: dict[str, t.Any] = {
+        "name": "gpu_must_gather",
+        "dest": str(tmp_path / "report/must-gather"),
+        "namespace": "gpus",
+    }
     wanted |= {"kubeconfig": "/k", "ca_cert": "/ca", "wait_timeout": 60, "serials": "mask"}
     assert wanted.items() <= params.items()
 
