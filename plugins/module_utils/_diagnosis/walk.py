@@ -10,7 +10,7 @@ import time
 import typing as t
 from dataclasses import replace
 
-from .._core.errors import AcceleratorError, KindNotServedError
+from .._core.errors import AcceleratorError, ApiError, KindNotServedError
 from .._core.objects import KubeObject, Snapshot, name, number_of
 from .._kube.client import Api, Query
 from .._kube.kinds import known
@@ -22,6 +22,9 @@ from .options import GpuDiagnoseParams
 
 # Pointers, logs and events of so many troubles are read.
 _MOST_EXPLAINED: t.Final = 6
+
+# No answer, and credentials that nobody accepts: the next list would end the same way.
+_OF_ALL: t.Final = (0, 401)
 
 
 def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
@@ -70,7 +73,9 @@ def _read(api: Api, seen: Seen, key: str, query: Query) -> None:
             found = api.list(query.kind, query.namespace, query.labels, query.fields)
     except KindNotServedError:
         seen.served[key] = False
-    except AcceleratorError as why:
+    except ApiError as why:
+        if why.status in _OF_ALL:
+            raise
         seen.unread[key] = f"{why.code}: {why.message}"
     else:
         seen.objects[key], seen.served[key] = found, True

@@ -14,6 +14,11 @@ from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer, status
 from unit.stack.builders import FIXTURE, NINE, POOL, Data, node, pod, second_node, unready
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+    CredentialsError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis import (
     model,
     report,
@@ -144,6 +149,30 @@ def test_what_may_not_be_read_hides_nothing_else(seen: dict[str, list[Data]]) ->
     found = look(server)["diagnosis"]
     assert found["code"] == "GPU-DRV-NODTK"
     assert [one["what"] for one in found["unread"]] == ["quotas"]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        CredentialsError("CRED-NONE", "no credentials", "give some"),
+        ApiError("API-UNREACHABLE", "no answer", "look at it"),
+        ApiError("CRED-UNAUTHORIZED", "nobody", "log in", status=401),
+    ],
+    ids=["no credentials", "no answer", "unauthorized"],
+)
+def test_a_cluster_that_cannot_be_read_at_all_is_not_healthy(problem: AcceleratorError) -> None:
+    asked = []
+
+    class Mute:
+        def list(self, kind: t.Any, *_more: t.Any) -> t.NoReturn:
+            asked.append(kind)
+            raise problem
+
+    params: t.Any = {"pools": None, "namespace": None, "pod": None}
+    with pytest.raises(AcceleratorError) as caught:
+        walk.look(t.cast(Api, Mute()), params)
+    assert caught.value is problem
+    assert len(asked) == 1
 
 
 def test_two_causes_behind_one_symptom_stay_apart(seen: dict[str, list[Data]]) -> None:
