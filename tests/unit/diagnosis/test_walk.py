@@ -207,3 +207,17 @@ def test_thousands_of_nodes_in_trouble_are_one_cause(seen: dict[str, list[Data]]
         ("GPU-DRV-CRASH", 5000, 10)
     ]
     assert len(json.dumps(found)) < 64 * 1024
+
+
+def test_the_log_of_a_crashing_operator_is_quoted(seen: dict[str, list[Data]]) -> None:
+    operator = copy.deepcopy(pod(seen, "nvidia-driver"))
+    operator["metadata"] |= {"name": "gpu-operator-1-x", "uid": "operator"}
+    unready(operator)
+    operator["status"]["containerStatuses"] = [{**CRASH, "name": "gpu-operator"}]
+    seen["pods"].append(operator)
+    server = cluster(seen)
+    server.logs["gpu-operator-1-x"] = "starting\npanic: open /certs/tls.crt: no such file\n"
+    (cause,) = [one for one in look(server)["diagnosis"]["troubles"] if not one["cause"]]
+    assert (cause["layer"], cause["code"]) == ("operators", "OLM-OPERATOR-DOWN")
+    assert cause["evidence"][0] == "gpu-operator-1-x/gpu-operator: panic: open /certs/tls.crt: no such file"
+    assert [url for url in server.asked if "gpu-operator-1-x/log" in url and "previous=true" in url]

@@ -161,8 +161,8 @@ CODES: t.Final = (
     Code(
         "OLM-OPERATOR-DOWN",
         "The operator of package {package} does not run: {why}.",
-        "{todo|Run `oc logs` for the container that the message names; if it needed more memory than its "
-        "limit, raise resources.limits.memory in `gpu_operator_config`.}",
+        "{todo|Run `oc logs` for the container that the message names, or raise the limit of memory that it "
+        "reached.}",
     ),
     Code(
         "OLM-PENDING",
