@@ -40,12 +40,7 @@ _AFFINITY: t.Final = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDurin
 _NOT_NOW: t.Final = (FAILED, "ToBeDeletedBy", "node.cloudprovider.kubernetes.io/")
 # So many nodes in a line of the table, and so many lines.
 _SHOWN, _LINES = 20, 6
-_UNITS: t.Final = {
-    "cpu": (1, ""),
-    "memory": (2**30, "Gi"),
-    "ephemeral-storage": (2**30, "Gi"),
-    "pods": (1, ""),
-}
+_UNITS: t.Final = {"cpu": (1, ""), "memory": (2**30, "Gi"), "ephemeral-storage": (2**30, "Gi")}
 Amounts = t.Mapping[str, int]
 
 
@@ -155,15 +150,17 @@ def _table(judged: t.Sequence[tuple[Place, list[Reason]]]) -> tuple[str, ...]:
 def _devices(wanted: Amounts, place: Place, is_claimed: bool) -> t.Iterator[Reason]:
     node = place.node
     for key, number in wanted.items():
-        offers, capacity = devices.offered(node, key), at(node, "status.capacity") or {}
-        left = max(0, offers - sum(amounts.get(key, 0) for _who, amounts in place.held))
+        offers = devices.offered(node, key)
+        if offers >= number:
+            left = max(0, offers - sum(amounts.get(key, 0) for _who, amounts in place.held))
+            yield from [Reason(FULL, f"{left} of {offers} {key} free")] if left < number else []
+            continue
+        capacity = at(node, "status.capacity") or {}
         has = max(devices.count(capacity.get(key, 0)), devices.expected(node, {}).get(key, 0))
         is_bare = key.startswith(NVIDIA) and devices.is_gpu_node(node) and not devices.resources(node)
-        if left < number <= offers:
-            yield Reason(FULL, f"{left} of {offers} {key} free")
-        elif offers < number and (has >= number or is_bare) and not is_claimed:
+        if (has >= number or is_bare) and not is_claimed:
             yield Reason(OFFER, f"offers {offers} of {has or 'its'} {key}")
-        elif offers < number:
+        else:
             yield Reason(NAME, f"offers {offers or 'no'} {key}")
 
 
@@ -217,7 +214,9 @@ def _labels(node: KubeObject, spec: KubeObject) -> t.Iterator[Reason]:
 
 
 def _room(needs: t.Mapping[str, Fraction], place: Place) -> t.Iterator[Reason]:
-    has = at(place.node, "status.allocatable") or {}
+    has = place.node["status"].get("allocatable") or {}
+    if len(place.pods) >= devices.count(has.get("pods")) > 0:
+        yield Reason(FULL, f"has its {len(place.pods)} pods")
     for key, need in needs.items():
         total = quantity.parse(has.get(key) or 0)
         left = total - sum(_request(one, key) for one in place.pods)
@@ -232,6 +231,4 @@ def _request(pod: KubeObject, key: str) -> Fraction:
         every = [at(one, "resources.requests") or {} for one in pod["spec"].get(group) or []]
         return [quantity.parse(one[key]) for one in every if key in one]
 
-    return Fraction(key == "pods") or max(
-        sum(of("containers"), Fraction()), *of("initContainers"), Fraction()
-    )
+    return max(sum(of("containers"), Fraction()), *of("initContainers"), Fraction())

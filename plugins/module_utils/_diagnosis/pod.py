@@ -109,14 +109,11 @@ def _broken(pod: KubeObject, seen: Seen) -> Trouble | None:
         answer, code = f"{known[0].meaning}: {spoken(*known)}", known[0].code
         remedy = known[0].advice(remedy, **pods.names_of(pod))
     line = [f"log: {telling(seen.log)[0]}"] if found and seen.log else []
-    made = _say(
-        "SCHED-CONTAINER",
-        seen,
-        remedy,
-        {"node": where, "answer": answer},
-        evidence=(*map(_told, warnings), *line),
-    )
-    return replace(made, code=code, node=where) if answer else None
+    facts, evidence = {"node": where, "answer": answer}, (*map(_told, warnings), *line)
+    made = _say("SCHED-CONTAINER", seen, remedy, facts, evidence=evidence)
+    # What the container says of itself has no cause on the node.
+    is_of_node = code != "SCHED-CONTAINER" or bool(node and not is_ready(node))
+    return replace(made, code=code, node=where if is_of_node else "") if answer else None
 
 
 def unplaced(pod: KubeObject, seen: Seen) -> Trouble:

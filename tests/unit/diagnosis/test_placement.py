@@ -184,7 +184,7 @@ class TestNodes:
             node("a", room={"pods": "1"}),
             crowd=[pod("x", 0, "b", "a")],
         )
-        assert "0 of 1 pods free" in made.message
+        assert "has its 1 pods" in made.message
 
     def test_most_of_the_near_nodes_count(self) -> None:
         nodes = [node("a", taints=[TAINT]), node("b"), node("c")]

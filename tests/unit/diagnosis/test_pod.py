@@ -283,6 +283,7 @@ class TestOnItsNode:
         )
         made = found(pod(on="a", phase="Pending", status=status), node("a"))
         assert (made.code, "ImagePullBackOff" in made.message) == ("SCHED-CONTAINER", True)
+        assert made.node == ""
 
     def test_a_container_that_never_ran_is_described(self) -> None:
         status = waiting(
