@@ -222,8 +222,7 @@ class Gatherer:
             # The kubelet of this node does not answer; the cluster does.
             self._silent |= {node} if self._outages else set()
             self._outages = outages
-            # A key may go over several lines.
-            lines = self._bundle.redact.text(log).splitlines()
+            lines = self._bundle.redact.without_keys(log).splitlines()
             file = f"{stem}.previous.log" if is_last else f"{stem}.log"
             files.setdefault(file, []).extend(f"[pod/{name(pod)}/{container}] {line}" for line in lines)
             if len(lines) >= most:
