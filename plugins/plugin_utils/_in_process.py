@@ -99,7 +99,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         params, made = _validated(module.SPEC, arguments, "gpu_must_gather", {})
         if not made:
             contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
-            show = _show(task_vars)
+            show, _awaited = _show(task_vars)
             made = execute("gpu_must_gather", module.ensure, params, False, False, show, run, contacts)
         if made.get("failed"):
             return [f"There is no bundle for support: {made['msg']}"]

@@ -91,9 +91,9 @@ class Run:
         self._patch = monkeypatch
         monkeypatch.setattr("sys.stdout", self._out)
         monkeypatch.setattr("os.get_terminal_size", self._size)
-        monkeypatch.setattr(progress.time, "monotonic", lambda: self.now)
-        monkeypatch.setattr(progress.atexit, "register", lambda _function: None)
-        monkeypatch.setattr(_screen.threading, "Thread", Still)
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
+        monkeypatch.setattr("atexit.register", lambda _function: None)
+        monkeypatch.setattr("threading.Thread", Still)
         monkeypatch.setattr(_screen.Screen, "active", None)
         monkeypatch.setenv("TERM", "xterm-256color")
         monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)

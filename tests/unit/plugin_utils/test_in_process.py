@@ -127,7 +127,9 @@ def failing(
     variables = {"gpu_report_dir": str(tmp_path / "report"), "gpu_operator_namespace": "gpus"}
     asked: list[dict[str, t.Any]] = []
 
-    def execute(name: str, _ensure: t.Any, params: dict[str, t.Any], *_more: t.Any) -> dict[str, t.Any]:
+    def execute(name: str, _ensure: t.Any, params: dict[str, t.Any], *more: t.Any) -> dict[str, t.Any]:
+        _check, _diff, show, *_more = more
+        show("a line of progress")
         asked.append({"name": name, **params})
         return made
 

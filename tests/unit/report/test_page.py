@@ -14,6 +14,7 @@ import typing as t
 import pytest
 from unit.report.runs import Data, after, big, empty, figure, node, program, stack, task, validated
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import seconds
 from ansible_collections.accelerators.openshift.plugins.module_utils._report import model, page
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _report
 
@@ -160,7 +161,7 @@ def test_many_findings_of_one_code_are_one_card() -> None:
     [(0.04, "0.0 s"), (9.94, "9.9 s"), (41.2, "41 s"), (200, "3 min 20 s"), (3900, "1 h 5 min")],
 )
 def test_times_as_people_read_them(number: float, text: str) -> None:
-    assert page.seconds(number) == text
+    assert seconds(number) == text
 
 
 @pytest.mark.parametrize(
