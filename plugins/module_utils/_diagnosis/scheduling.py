@@ -27,15 +27,24 @@ _NO_FAULT: t.Final = (placement.FULL, placement.CLOSED, "SCHED-UNPLACED")
 def judge(seen: Seen) -> t.Iterator[Trouble]:
     asked = own.judge(seen)
     yield from [asked] if asked and asked.layer == model.SCHEDULING else []
-    yield from (found for found in _waiting(seen) if found.code not in _NO_FAULT)
+    # A pod that asks for what nobody has is its author's business, until somebody asks for it.
+    yield from (found for found in _waiting(seen) if _is_ours(found))
 
 
 def notes(seen: Seen) -> t.Iterator[str]:
     yield from own.notes(seen)
-    yield from (f"A pod waits: {found.message}" for found in _waiting(seen) if found.code in _NO_FAULT)
+    for found in _waiting(seen):
+        if not _is_ours(found):
+            more = "" if found.code in _NO_FAULT else f" {found.code}: {found.remedy}"
+            yield f"A pod waits: {found.message}{more}"
     gated = [_title(pod) for pod in _asking(seen) if pod["spec"].get("schedulingGates")]
     if gated:
         yield f"{number_of(len(gated), 'pod')} with devices wait behind scheduling gates, such as {gated[0]}."
+
+
+def _is_ours(found: Trouble) -> bool:
+    """Return whether a node, not the pod, is the reason, or what is going on."""
+    return found.is_busy or (bool(found.node) and found.code not in _NO_FAULT)
 
 
 def waiting(seen: Seen) -> list[KubeObject]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import time
 import typing as t
 from pathlib import Path
 
@@ -203,7 +202,4 @@ def test_a_cluster_without_machines_of_its_own() -> None:
 def test_five_thousand_machines_in_trouble() -> None:
     many = [machine("Failed", name=f"m{one}", errorMessage=LIMIT) for one in range(5000)]
     seen = saw(machines=many, nodes=[node(f"n{one}") for one in range(5000)])
-    begun = time.process_time()
-    found = list(machines.judge(seen))
-    assert len(found) == 5000
-    assert time.process_time() - begun < 1
+    assert len(list(machines.judge(seen))) == 5000

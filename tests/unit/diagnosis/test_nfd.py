@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
 
 import pytest
@@ -157,12 +156,7 @@ def test_it_is_the_cause_of_what_the_stack_says() -> None:
     ]
 
 
-def test_many_nodes_take_less_than_a_second() -> None:
-    nodes = [node(f"gpu-{number}") for number in range(5000)]
-    begin = time.process_time()
-    found = judged(seen(nodes=nodes, nfd_pods=[]))
-    assert len(found) == 5000
-    assert time.process_time() - begin < 1
-    begin = time.process_time()
-    model.with_causes(found)
-    assert time.process_time() - begin < 1
+def test_many_nodes_have_one_cause() -> None:
+    found = judged(seen(nodes=[node(f"gpu-{number}") for number in range(5000)], nfd_pods=[]))
+    assert len(found) == len(model.with_causes(found)) == 5000
+    assert len(model.groups(found)) == 1

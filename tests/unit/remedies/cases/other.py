@@ -14,6 +14,7 @@ from unit.remedies.case import Case, Cases, Options, ensured, failure
 from unit.tuning.operator_in_memory import Operator, gpu_pod, node, tuning
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
+from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis import walk
 from ansible_collections.accelerators.openshift.plugins.module_utils._tuning import rollout_steps
 
 FILES: t.Final = Path(__file__).parent / "files"
@@ -60,11 +61,25 @@ def reboot(options: Options) -> str | None:
     return failure(lambda: rollout_steps.ensure(api, [tuning()], options["on_busy"]))
 
 
+def pod_asked(options: Options) -> str | None:
+    """Ask why a pod does not run; there is one pod, and it runs."""
+    server = FakeServer("Pod", "Node", "Namespace", "ResourceQuota", "DaemonSet", "Event")
+    pod = {
+        "metadata": {"name": "train-0", "namespace": "team-a"},
+        "spec": {"nodeName": "n", "containers": [{"name": "c"}]},
+    }
+    server.put({"apiVersion": "v1", "kind": "Pod", **pod, "status": {"phase": "Running"}})
+    given: t.Any = {"pools": None, "namespace": None, "pod": "", **options}
+    found = walk.look(api_on(server, check_mode=True), given)
+    return found["diagnosis"]["code"] or None
+
+
 CASES: t.Final[Cases] = {
     ("API-CONFLICT", "gpu_operator_adopt"): Case("special_resource", conflict),
     ("INPUT-CATALOGUE", "gpu_instance_types_catalogue"): Case(
         "gpu_instance_types", read_catalogue, str(FILES / "types.yml"), str(FILES / "missing.yml")
     ),
     ("REBOOT-BUSY", "gpu_on_busy"): Case("node_tuning", reboot, where="node_tuning"),
+    ("SCHED-ABSENT", "gpu_pod"): Case("gpu_diagnose", pod_asked, "team-a/train-0", "team-a/trian-0"),
     ("RUN-LOCKED", "gpu_lock_timeout"): Case("any", second_run),
 }
