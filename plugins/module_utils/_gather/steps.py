@@ -93,9 +93,7 @@ class Gatherer:
     def diagnosed(self) -> list[str]:
         """Return the lines of a diagnosis, or why there is none."""
         pools, namespace = self._params["pools"], self._params["namespace"]
-        given = options.GpuDiagnoseParams(
-            pools=pools, namespace=namespace, pod=None, wait=True, wait_timeout=1
-        )
+        given = options.GpuDiagnoseParams(pools=pools, namespace=namespace, pod="", wait=True, wait_timeout=1)
         look = self._try("diagnosis", lambda: walk.look(self._api, given))
         return look["lines"] if look else [f"There is no diagnosis: {self._bundle.unread[-1]}"]
 
