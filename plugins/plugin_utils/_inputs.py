@@ -264,9 +264,9 @@ def _misspelt_tags(play: Play, variables: Variables) -> t.Iterator[str]:
     for tag, (option, near) in nears.items():
         if near:
             yield f"{option} {tag}: no task of {play.playbook}.yml has this tag (did you mean {near}?)."
-    option, tags = next(_given_tags(variables))
+    (option, tags), _skipped = _given_tags(variables)
     runs_none = not play.tags.union(_EVERY).intersection(tags)
-    if play.alone and tags and runs_none and not any(near for _, near in nears.values()):
+    if play.alone and tags and runs_none and not any(near for _option, near in nears.values()):
         own = ", ".join(sorted(play.tags.difference(_EVERY))) or "none"
         yield f"{option} {','.join(tags)}: no task of {play.playbook}.yml has it. Its tags: {own}."
 

@@ -84,10 +84,10 @@ class Trouble:
 
 
 def trouble(
-    layer: str, code: str, about: str, /, facts: t.Mapping[str, object] = {}, **more: t.Any
+    layer: str, code: str, about: str, /, facts: t.Mapping[str, object] | None = None, **more: t.Any
 ) -> Trouble:
     """Return a trouble with the text that the registry has for its code. more: other fields of Trouble."""
-    text = text_of(code, **facts)
+    text = text_of(code, **facts or {})
     return Trouble(layer=layer, code=code, about=about, message=text.message, remedy=text.remedy, **more)
 
 

@@ -85,9 +85,11 @@ def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trou
     )
 
 
-def _at(layer: str, code: str, node: KubeObject, facts: t.Mapping[str, str] = {}, **more: t.Any) -> Trouble:
+def _at(
+    layer: str, code: str, node: KubeObject, facts: t.Mapping[str, str] | None = None, **more: t.Any
+) -> Trouble:
     own = name(node)
-    return trouble(layer, code, f"Node {own}", {"node": own, **facts}, node=own, **more)
+    return trouble(layer, code, f"Node {own}", {"node": own, **(facts or {})}, node=own, **more)
 
 
 def _pressures(node: KubeObject) -> t.Iterator[Trouble]:

@@ -63,13 +63,13 @@ def notes(seen: Seen) -> t.Iterator[str]:
 
 
 def _say(
-    code: str, seen: Seen, remedy: str = "", facts: t.Mapping[str, object] = {}, **more: t.Any
+    code: str, seen: Seen, remedy: str = "", facts: t.Mapping[str, object] | None = None, **more: t.Any
 ) -> Trouble:
     """Return the trouble of the pod. more: fields of Trouble."""
     space, _slash, title = seen.pod.partition("/")
     made = next((str(at(pod, "metadata.creationTimestamp") or "") for pod in seen.of("pod")), "")
     layer = model.SCHEDULING if code.startswith("SCHED-") else model.QUOTA
-    known = {"pod": seen.pod, "name": title, "namespace": space, **facts}
+    known = {"pod": seen.pod, "name": title, "namespace": space, **(facts or {})}
     found = trouble(layer, code, f"Pod {seen.pod}", known, is_alone=True, **{"since": made, **more})
     return replace(found, remedy=remedy) if remedy else found
 
