@@ -23,6 +23,7 @@ LAST: t.Final = {"__main__", "build", "cli", "faults", "handover", "lifecycle"}
 ORDER: t.Final = ("first", "go", "hardware", "catalogue", "seed", "programs", "stand_ins", "last")
 SERVERS: t.Final = {
     "stand_ins.admission.server",
+    "stand_ins.image_registry.server",
     *(f"stand_ins.monitoring.{name}" for name in ("configuration", "exporter", "server", "state_metrics")),
     "stand_ins.oauth.server",
 }
