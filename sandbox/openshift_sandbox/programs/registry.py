@@ -9,7 +9,6 @@ Clients call the server of the stand-ins before it, which has TLS, tokens and th
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import secrets
 import sys
@@ -140,19 +139,14 @@ def configuration(sandbox: Sandbox, place: Path, certificate: Path) -> Object:
 def objects(host: str, secret: str, certificate: str) -> list[Object]:
     """Return the pull secret of the cluster, the registry's authority, and the Image that names it."""
     login = base64.b64encode(f"{USER}:{secret}".encode()).decode()
-    metadata = functools.partial(dict, namespace=CONFIG_NAMESPACE)
+    auths = json.dumps({"auths": {host: {"auth": login}}})
+    secret_of = {"type": "kubernetes.io/dockerconfigjson", "stringData": {".dockerconfigjson": auths}}
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "Secret",
-            "metadata": metadata(name="pull-secret"),
-            "type": "kubernetes.io/dockerconfigjson",
-            "stringData": {".dockerconfigjson": json.dumps({"auths": {host: {"auth": login}}})},
-        },
+        {"apiVersion": "v1", "kind": "Secret", "metadata": _metadata("pull-secret"), **secret_of},
         {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": metadata(name="registry-cas"),
+            "metadata": _metadata("registry-cas"),
             "data": {host.replace(":", ".."): certificate},
         },
         {
@@ -162,3 +156,7 @@ def objects(host: str, secret: str, certificate: str) -> list[Object]:
             "spec": {"additionalTrustedCA": {"name": "registry-cas"}},
         },
     ]
+
+
+def _metadata(name: str) -> Object:
+    return {"name": name, "namespace": CONFIG_NAMESPACE}

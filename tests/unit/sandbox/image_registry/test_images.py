@@ -17,6 +17,7 @@ from openshift_sandbox.catalogue import images, packages
 from openshift_sandbox.programs import registry
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed import cluster as seed_cluster
+from openshift_sandbox.seed.image_mirrors import mirror_of
 from openshift_sandbox.stand_ins.image_registry import server
 from openshift_sandbox.stand_ins.image_registry.server import Request, Troubles
 
@@ -102,7 +103,7 @@ def test_the_registry_holds_what_catalogues_and_release_name(
     by_digest = [images.split(one) for one in wanted if "@" in one]
     assert len(by_digest) > 50
     for repository, _tag, digest in by_digest:
-        mirror = registry.mirror_of(repository, mirrors)
+        mirror = mirror_of(repository, mirrors)
         assert (mirror.removeprefix(f"{host}/"), digest) in there
     assert DRIVER in {one.source for one in held}
 
