@@ -110,12 +110,7 @@ class Server(ThreadingHTTPServer):
             lambda image: keyring.login(image, secrets),
         )
 
-        def other(name: str) -> Object:
-            one = {"images": [{"from": {"name": name}}]}
-            found: Object = image_imports.status(one, self.scenario.now, {"@": (), ":": ()})
-            return t.cast(Object, found["images"][0])
-
-        return registry_lookups.look_up(spec, registry_lookups.rules(self.client), blocked, registry, other)
+        return registry_lookups.look_up(spec, registry_lookups.rules(self.client), blocked, registry)
 
     def _mirrors(self) -> pulls.Mirrors:
         return pulls.mirrors(self.client) if self.scenario.now.trouble("registry_unreachable") else {}

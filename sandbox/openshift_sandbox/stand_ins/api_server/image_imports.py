@@ -45,7 +45,7 @@ def status(spec: Object, scenario: Scenario, known: Mirrors, login: Login = lamb
 def _image(name: str, scenario: Scenario, known: Mirrors, login: Login) -> Object:
     tag = "" if "@" in name else name.rpartition(":")[2]
     text = pulls.unreachable(name, scenario, known)
-    failure = _told(name, "InternalError", text) if text else _failure(name, tag, scenario, login)
+    failure = told(name, "InternalError", text) if text else _failure(name, tag, scenario, login)
     if failure:
         return {"tag": tag, "status": {"metadata": {}, "status": "Failure", **failure}}
     digest = f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
@@ -61,7 +61,7 @@ def _failure(name: str, tag: str, scenario: Scenario, login: Login) -> Object | 
     if asks and not closed and login(name) not in asks["logins"]:
         closed = asks
     if closed:
-        return _told(
+        return told(
             name,
             str(closed.get("reason", "Unauthorized")),
             str(closed.get("text") or f'you may not have access to the container image "{name}"'),
@@ -71,11 +71,12 @@ def _failure(name: str, tag: str, scenario: Scenario, login: Login) -> Object | 
     ) and _KERNEL.search(f"-{tag}")
     gone = [*scenario.troubles_of("registry_image_missing"), *scenario.troubles_of("kmm_image_missing")]
     if unmade or any(one.get("image") == name for one in gone):
-        return _told(name, "NotFound", f'dockerimage.image.openshift.io "{name}" not found')
+        return told(name, "NotFound", f'dockerimage.image.openshift.io "{name}" not found')
     return None
 
 
-def _told(name: str, reason: str, text: str) -> Object:
+def told(name: str, reason: str, text: str) -> Object:
+    """Return what the status of an image says about a failure."""
     details = (
         {"details": {"name": name, "group": "image.openshift.io", "kind": "dockerimage"}}
         if reason == "NotFound"

@@ -4,8 +4,8 @@
 """Look images up in the sandbox's registry as openshift-apiserver does: mirrors, logins, texts and reasons.
 
 Like the real one it asks the source last, also where a mirror set says NeverContactSource, it does not know
-`allowedRegistries` (only nodes do), and it reads indexes and configurations, but no layer. Every other
-registry answers as `image_imports` says.
+`allowedRegistries` (only nodes do), and it reads indexes and configurations, but no layer. It looks at all of
+an index, as the real one does for `PreserveOriginal` alone. No other registry can be reached.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import urllib3
 
 from openshift_sandbox.catalogue import images
 from openshift_sandbox.client import Client
+from openshift_sandbox.stand_ins.api_server import image_imports
 
 Object = dict[str, t.Any]
 Login = t.Callable[[str], str]
@@ -75,18 +76,23 @@ class Registry:
 
     def get(self, image: str, kind: str, reference: str) -> tuple[bytes, str]:
         """Return content and digest of a manifest or blob. Raises Failure."""
-        place = images.split(image)[0].removeprefix(f"{self.address}/")
+        host, _slash, place = images.split(image)[0].partition("/")
+        if host != self.address:
+            raise Failure(f'{image}: Get "https://{host}/v2/": dial tcp: lookup {host}: no such host')
         url = f"https://{self.address}/v2/{place}/{kind}/{reference}"
         token = self._tokens.get(place)
         bearer = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = self._pool.request("GET", url, headers={"Accept": ACCEPT, **bearer})
+        try:
+            answer = self._pool.request("GET", url, headers={"Accept": ACCEPT, **bearer})
+        except urllib3.exceptions.HTTPError as error:
+            raise Failure(f'{image}: Get "https://{host}/v2/": {error}') from error
         challenge = answer.headers.get("WWW-Authenticate", "")
         if answer.status == 401 and challenge.startswith("Bearer ") and not token:
             self._tokens[place] = self._token(image, challenge)
             return self.get(image, kind, reference)
         if answer.status == 200:
             return answer.data, answer.headers.get("Docker-Content-Digest", reference)
-        raise _failure(image, answer.data, answer.status)
+        raise refused(image, answer.data, answer.status)
 
     def _token(self, image: str, challenge: str) -> str:
         found = dict(_FIELD.findall(challenge))
@@ -95,14 +101,12 @@ class Registry:
         basic = {"Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"} if login else {}
         answer = self._pool.request("GET", f"{found['realm']}?{query}", headers=basic)
         if answer.status != 200:
-            raise _failure(image, answer.data, answer.status)
+            raise refused(image, answer.data, answer.status)
         return str(answer.json()["token"])
 
 
-def look_up(
-    spec: Object, known: Rules, blocked: t.Collection[str], registry: Registry, other: t.Any
-) -> Object:
-    """Return the status of a look-up. other: answers for images of other registries as image_imports does."""
+def look_up(spec: Object, known: Rules, blocked: t.Collection[str], registry: Registry) -> Object:
+    """Return the status of a look-up. blocked: registries that the cluster blocks."""
 
     def answer(one: Object) -> Object:
         name = one["from"]["name"]
@@ -112,9 +116,7 @@ def look_up(
         if host in blocked and not known.get(host):
             return head | _status(Failure(f"forbidden: registry {host} blocked", "Forbidden"))
         try:
-            found = _found(name, known, registry, other)
-            whole = (one.get("importPolicy") or {}).get("importMode") == "PreserveOriginal"
-            return head | _success(repository, found, whole, known, registry, other)
+            return head | _success(repository, _found(name, known, registry), known, registry)
         except Failure as failure:
             return head | _status(failure)
 
@@ -123,24 +125,18 @@ def look_up(
 
 
 class _Found(t.NamedTuple):
-    """A manifest, where it is, and its digest; or the answer of another registry."""
+    """A manifest, where it is, and its digest."""
 
     name: str
     content: Object
     digest: str
-    done: Object | None = None
 
 
-def _found(image: str, known: Rules, registry: Registry, other: t.Any) -> _Found:
+def _found(image: str, known: Rules, registry: Registry) -> _Found:
     failures: list[Failure] = []
     for name in pull_sources(image, known):
         _repository, tag, digest = images.split(name)
         try:
-            if not name.startswith(f"{registry.address}/"):
-                done = other(name)
-                if done["status"]["status"] != "Success":
-                    raise _again(name, done["status"])
-                return _Found(name, {}, done["image"]["metadata"]["name"], done)
             content, digest = registry.get(name, "manifests", digest or tag)
             return _Found(name, json.loads(content), digest)
         except Failure as failure:
@@ -149,37 +145,20 @@ def _found(image: str, known: Rules, registry: Registry, other: t.Any) -> _Found
     raise failures[0] if len(failures) == 1 else Failure(f"[{', '.join(texts)}]" if texts[1:] else texts[0])
 
 
-def _success(
-    repository: str, found: _Found, whole: bool, known: Rules, registry: Registry, other: t.Any
-) -> Object:
+def _success(repository: str, found: _Found, known: Rules, registry: Registry) -> Object:
     status = {"metadata": {}, "status": "Success"}
-    image: Object = {
-        "metadata": {"name": found.digest},
-        "dockerImageReference": f"{repository}@{found.digest}",
-    }
-    if found.done is not None:
-        return {"status": status, "image": image}
+    image = {"metadata": {"name": found.digest}, "dockerImageReference": f"{repository}@{found.digest}"}
     parts = found.content.get("manifests")
     if parts is None:
         return {"status": status, "image": image | _metadata(found, registry)}
-    if not whole:
-        first = next((one for one in parts if one["platform"]["architecture"] == "amd64"), parts[0])
-        name = f"{images.split(found.name)[0]}@{first['digest']}"
-        part = _found(name, {}, registry, other)
-        image = {"metadata": {"name": part.digest}, "dockerImageReference": f"{repository}@{part.digest}"}
-        return {"status": status, "image": image | _metadata(part, registry)}
-    each = [_found(f"{repository}@{one['digest']}", known, registry, other) for one in parts]
+    each = [_found(f"{repository}@{one['digest']}", known, registry) for one in parts]
     listed = [
-        {
-            "digest": one["digest"],
-            "mediaType": one["mediaType"],
-            "manifestSize": one["size"],
-            **one["platform"],
-        }
+        {"digest": one["digest"], "mediaType": one["mediaType"], "manifestSize": one["size"]}
+        | one["platform"]
         for one in parts
     ]
     image |= {"dockerImageManifestMediaType": images.INDEX, "dockerImageManifests": listed}
-    more = [{"metadata": {"name": one.digest}, **_metadata(one, registry)} for one in each if not one.done]
+    more = [{"metadata": {"name": one.digest}, **_metadata(one, registry)} for one in each]
     return {"status": status, "image": image, "manifests": more}
 
 
@@ -190,7 +169,7 @@ def _metadata(found: _Found, registry: Registry) -> Object:
     return {"dockerImageManifestMediaType": images.MANIFEST, "dockerImageMetadata": metadata}
 
 
-def _failure(image: str, body: bytes, status: int) -> Failure:
+def refused(image: str, body: bytes, status: int) -> Failure:
     """Return what openshift-apiserver makes of a refusal."""
     try:
         error = json.loads(body)["errors"][0]
@@ -204,20 +183,6 @@ def _failure(image: str, body: bytes, status: int) -> Failure:
     return Failure(f"{image}: {text}: {error['message']}")
 
 
-def _again(name: str, status: Object) -> Failure:
-    """Return the failure of another registry; openshift-apiserver begins an unknown one with the image."""
-    text = str(status["message"]).removeprefix("Internal error occurred: ")
-    if status["reason"] == "InternalError":
-        _lead, has_ping, rest = text.partition('Get "https://')
-        return Failure(f"{name}: {has_ping}{rest}" if has_ping else text)
-    return Failure(text, status["reason"], name)
-
-
 def _status(failure: Failure) -> Object:
-    reason = failure.reason or "InternalError"
-    lead = "" if failure.reason else "Internal error occurred: "
-    code = {"NotFound": 404, "Unauthorized": 401, "Forbidden": 403}.get(reason, 500)
-    status: Object = {"metadata": {}, "status": "Failure", "reason": reason, "code": code}
-    if reason == "NotFound":
-        status["details"] = {"name": failure.name, "group": "image.openshift.io", "kind": "dockerimage"}
-    return {"status": status | {"message": f"{lead}{failure}"}}
+    found = image_imports.told(failure.name, failure.reason or "InternalError", str(failure))
+    return {"status": {"metadata": {}, "status": "Failure", **found}}
