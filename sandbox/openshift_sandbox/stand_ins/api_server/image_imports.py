@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the part of openshift-apiserver that looks images up.
 
-The real one asks registries; here a registry has every image that no trouble removes (`registry_lookups` asks the
-sandbox's own registry where there is one). The real server answers a look-up without an image stream, and ignores
-`dryRun`; here a POST without `dryRun` would be stored, so it is refused.
+The real one asks registries; here a registry has every image that no trouble removes, and only
+`registry_lookups` asks the sandbox's own. The real server answers a look-up without an image stream, and
+ignores `dryRun`; here a POST without `dryRun` would be stored, so it is refused.
 """
 
 from __future__ import annotations
