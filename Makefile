@@ -89,7 +89,7 @@ test: setup ## what continuous integration runs: every gate, without the long te
 	@$(PASSED)
 
 test-all: export CHOICE =
-test-all: export PROGRAMS = --with kueue,prometheus
+test-all: export PROGRAMS = --with kueue,prometheus,registry
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: export FUZZ_ROUNDS ?= 5000
 test-all: test ## every gate, with the long tests and every molecule scenario

@@ -18,7 +18,7 @@ from pathlib import Path
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.go import copied, manifests, modules, toolchain
 from openshift_sandbox.go.progress import Progress, duration
-from openshift_sandbox.programs import control_plane, kueue, kwok, olm, prometheus
+from openshift_sandbox.programs import control_plane, kueue, kwok, olm, prometheus, registry
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 
@@ -91,12 +91,13 @@ OPTIONAL: t.Final = (
             ("config/components/crd/bases", "config/components/webhook/manifests.yaml"),
         ),
     ),
+    Family(registry.FAMILY, ("registry",)),
 )
 
 
 def families_of(scenario: Scenario) -> tuple[Family, ...]:
     """Return the families that a scenario's cluster needs: OLM only where the cluster has it."""
-    wanted = {olm.FAMILY: olm.wanted, prometheus.FAMILY: prometheus.wanted, kueue.FAMILY: kueue.wanted}
+    wanted = {one.FAMILY: one.wanted for one in (olm, prometheus, kueue, registry)}
     return tuple(one for one in (*FAMILIES, *OPTIONAL) if wanted.get(one.name, bool)(scenario))
 
 
@@ -139,8 +140,9 @@ def build(families: t.Sequence[Family] = FAMILIES) -> None:
 def stamp(family: Family) -> str:
     """Return a digest of everything that the programs depend on: flags and pins."""
     digest = hashlib.sha256(" ".join(family.flags).encode())
-    for name in ("go.mod", "go.sum"):
-        digest.update((family.source / name).read_bytes())
+    for name in ("go.mod", "go.sum", "main.go"):
+        if (family.source / name).exists():
+            digest.update((family.source / name).read_bytes())
     return digest.hexdigest()
 
 

@@ -29,6 +29,7 @@ from openshift_sandbox.programs import (
     oauth,
     olm,
     prometheus,
+    registry,
 )
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
@@ -101,6 +102,7 @@ def repair(sandbox: Sandbox, started: float) -> None:
 def _bring_up(sandbox: Sandbox, started: float) -> None:
     control_plane.prepare(sandbox)
     oauth.prepare(sandbox)
+    registry.prepare(sandbox)
     has_olm = olm.wanted(sandbox.scenario)
     with ThreadPoolExecutor(1) as background:
         catalogues = background.submit(olm.prepare, sandbox) if has_olm else None
@@ -109,6 +111,8 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
             admission.start(sandbox)
         if not sandbox.state.get("seeded"):
             _fill(sandbox, started)
+        if registry.wanted(sandbox.scenario):
+            registry.start(sandbox)
         kwok.start(sandbox)
         if catalogues:
             catalogues.result()

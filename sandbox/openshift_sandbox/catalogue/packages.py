@@ -9,6 +9,7 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
+from openshift_sandbox.catalogue import images
 from openshift_sandbox.catalogue.crds import read
 from openshift_sandbox.catalogue.service_version import cluster_service_version, csv_name
 from openshift_sandbox.scenario import Scenario
@@ -87,6 +88,8 @@ def load(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Packag
     """
     found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
     found = [{**data, **scenario.cluster.get("catalogue", {}).get(data["package"], {})} for data in found]
+    if "registry" in scenario.cluster:
+        found = [with_tiny_images(data) for data in found]
     found = [data for data in found if not scenario.trouble("package_missing", package=data["package"])]
     twice = [
         {**data, "catalog": trouble["catalog"]}
@@ -94,6 +97,19 @@ def load(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Packag
         for trouble in scenario.troubles_of("package_twice", package=data["package"])
     ]
     return [Package(data, tuple(crds(data["package"]))) for data in (*found, *twice)]
+
+
+def with_tiny_images(data: Data) -> Data:
+    """Return a package whose digests are those of the images that the sandbox's registry has."""
+
+    def tiny(found: Data) -> Data:
+        return {
+            name: images.named("@".join(image)).split("@") if isinstance(image, list) else image
+            for name, image in found.items()
+        }
+
+    older = {version: tiny(found) for version, found in data.get("images_of", {}).items()}
+    return {**data, "images": tiny(data.get("images", {})), "images_of": older}
 
 
 def deprecations(package: Package, scenario: Scenario) -> list[Data]:

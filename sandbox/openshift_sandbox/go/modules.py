@@ -28,7 +28,7 @@ _OPENSHIFT: t.Final = (
     "config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_dnses-Default",
     *(
         f"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_{name}"
-        for name in ("imagecontentpolicies", "imagedigestmirrorsets", "imagetagmirrorsets")
+        for name in ("imagecontentpolicies", "imagedigestmirrorsets", "images", "imagetagmirrorsets")
     ),
     "config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default",
     "machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinehealthchecks",

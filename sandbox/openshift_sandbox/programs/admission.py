@@ -21,6 +21,8 @@ DEFAULTING, VALIDATING, IMAGES = "/mutate", "/validate", "/images"
 MACHINES, LOOK_UPS = "machine.openshift.io", "image.openshift.io"
 GROUP: t.Final = "admissionregistration.k8s.io/v1"
 TIMEOUT_SECONDS: t.Final = 3
+# A look-up of many images asks a registry many times.
+LOOK_UP_SECONDS: t.Final = 30
 
 Object = dict[str, t.Any]
 
@@ -82,6 +84,7 @@ def look_ups(url: str, certificate: bytes) -> Object:
     webhook = _webhook("", resource, f"{url}{IMAGES}", certificate, ["CREATE"]) | {
         "name": name,
         "failurePolicy": "Fail",
+        "timeoutSeconds": LOOK_UP_SECONDS,
         "rules": [rule],
     }
     return {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.catalogue import images
 from openshift_sandbox.seed import access, image_mirrors, more_sets, pools
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object, rendered
 from openshift_sandbox.seed.platforms.registry import platform as platform_of
@@ -227,9 +228,9 @@ def image_stream(name: str, tags: t.Mapping[str, str]) -> Object:
 
 def _image(cluster: Object, repository: str, tag: str) -> str:
     """Return an image with a digest that is the same in every sandbox of this version."""
-    return (
-        f"quay.io/openshift-release-dev/{repository}@sha256:{rendered(cluster, tag).rpartition('-')[2] * 2}"
-    )
+    digest = rendered(cluster, tag).rpartition("-")[2] * 2
+    name = f"quay.io/openshift-release-dev/{repository}@sha256:{digest}"
+    return images.named(name) if "registry" in cluster else name
 
 
 def _config(kind: str, spec: Object, status: Object, name: str = "cluster") -> Object:

@@ -27,3 +27,10 @@ def objects(cluster: Object) -> list[Object]:
         for kind, (name, field) in KINDS.items()
         if mirrors
     ]
+
+
+def mirror_of(repository: str, mirrors: t.Mapping[str, str]) -> str:
+    """Return the place of a repository behind the mirror of its longest source, or "" without a mirror."""
+    inside = [one for one in mirrors if repository == one or repository.startswith(f"{one}/")]
+    source = max(inside, key=len, default="")
+    return mirrors[source] + repository.removeprefix(source) if source else ""

@@ -32,6 +32,7 @@ ORDER: t.Final = (
     "managed_openshift",
     "sro",
     "people",
+    "image_registry",
     "api_server",
     "admission",
     "oauth",
@@ -42,6 +43,7 @@ ORDER: t.Final = (
 WITHOUT_RECONCILERS: t.Final = {
     "core": "holds what all stand-ins share",
     "api_server": "answers look-ups of images through the process of `admission`",
+    "image_registry": "is a process of its own, which look-ups of images and clients call",
     "admission": "is a process of its own, which the API server calls",
     "oauth": "is a process of its own, which clients call",
     "monitoring": "is a process of its own, which clients and Prometheus call",

@@ -9,6 +9,8 @@ import re
 import typing as t
 from pathlib import Path
 
+from openshift_sandbox import build
+from openshift_sandbox.go.progress import PACKAGES
 from openshift_sandbox.stand_ins import registry
 from openshift_sandbox.stand_ins.clouds.registry import CLOUDS
 from openshift_sandbox.stand_ins.core.kinds import TABLE
@@ -23,6 +25,7 @@ LAST: t.Final = {"__main__", "build", "cli", "faults", "handover", "lifecycle"}
 ORDER: t.Final = ("first", "go", "hardware", "catalogue", "seed", "programs", "stand_ins", "last")
 SERVERS: t.Final = {
     "stand_ins.admission.server",
+    "stand_ins.image_registry.server",
     *(f"stand_ins.monitoring.{name}" for name in ("configuration", "exporter", "server", "state_metrics")),
     "stand_ins.oauth.server",
 }
@@ -137,6 +140,10 @@ def test_a_stand_in_says_what_it_stands_in_for_and_how_the_real_thing_differs() 
 
 def test_every_kind_that_a_reconciler_watches_has_its_path() -> None:
     assert {kind for one in registry.reconcilers() for kind in one.kinds} <= set(TABLE)
+
+
+def test_the_progress_of_a_build_knows_every_family() -> None:
+    assert set(PACKAGES) == {family.name for family in (*build.FAMILIES, *build.OPTIONAL)}
 
 
 def words(functions: set[str], position: int) -> set[str]:

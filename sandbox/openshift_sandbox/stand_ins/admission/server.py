@@ -26,7 +26,7 @@ from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.admission.platform import Context, Object
 from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, validated
-from openshift_sandbox.stand_ins.api_server import image_imports, keyring
+from openshift_sandbox.stand_ins.api_server import image_imports, keyring, registry_lookups
 from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
 from openshift_sandbox.stand_ins.kubevirt import virtual_machines
@@ -47,6 +47,7 @@ class Server(ThreadingHTTPServer):
         # Each connection does its handshake in its own thread: a slow client delays no other.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.client = Client(sandbox.component_kubeconfig("stand-ins"), "openshift-stand-ins")
+        self.authority = str(pki / "ca.crt")
         self.scenario = LiveScenario(sandbox.directory)
         cluster = self.scenario.now.cluster
         self.platform = PLATFORMS.get(cluster["platform"])
@@ -67,13 +68,8 @@ class Server(ThreadingHTTPServer):
         obj = request["object"]
         if path == admission.IMAGES:
             problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
-            secrets = functools.partial(self.client.list, "v1", "secrets", request["namespace"])
-            found = image_imports.status(
-                obj["spec"],
-                self.scenario.now,
-                self._mirrors(),
-                lambda image: keyring.login(image, secrets()),
-            )
+            look_up = self._look_up if "registry" in self.scenario.now.cluster else self._status
+            found = look_up(obj["spec"], request["namespace"])
             return response | (
                 _denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}])
             )
@@ -94,6 +90,27 @@ class Server(ThreadingHTTPServer):
 
     def _policy(self, engine: str, request: Object) -> Denial | None:
         return pods.review(request, self.scenario.now, engine)
+
+    def _status(self, spec: Object, namespace: str) -> Object:
+        secrets = functools.partial(self.client.list, "v1", "secrets", namespace)
+        known = self._mirrors()
+        return image_imports.status(
+            spec, self.scenario.now, known, lambda image: keyring.login(image, secrets())
+        )
+
+    def _look_up(self, spec: Object, namespace: str) -> Object:
+        """Ask the registry. The pull secret of the cluster counts after the Secrets of the namespace."""
+        secrets = self.client.list("v1", "secrets", namespace)
+        secrets += [self.client.get("v1", "secrets", "pull-secret", "openshift-config") or {}]
+        config = self.client.get("config.openshift.io/v1", "images", "cluster") or {}
+        blocked = (config.get("spec", {}).get("registrySources") or {}).get("blockedRegistries") or []
+        registry = registry_lookups.Registry(
+            self.scenario.now.cluster["registry"]["host"],
+            self.authority,
+            lambda image: keyring.login(image, secrets),
+        )
+
+        return registry_lookups.look_up(spec, registry_lookups.rules(self.client), blocked, registry)
 
     def _mirrors(self) -> pulls.Mirrors:
         return pulls.mirrors(self.client) if self.scenario.now.trouble("registry_unreachable") else {}

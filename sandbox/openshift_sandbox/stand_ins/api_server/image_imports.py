@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the part of openshift-apiserver that looks images up.
 
-The real one asks registries; here a registry has every image that no trouble removes. The real server answers
-a look-up without an image stream, and ignores `dryRun`; here a POST without `dryRun` would be stored, so it
-is refused.
+The real one asks registries; here a registry has every image that no trouble removes, and only
+`registry_lookups` asks the sandbox's own. The real server answers a look-up without an image stream, and
+ignores `dryRun`; here a POST without `dryRun` would be stored, so it is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def status(spec: Object, scenario: Scenario, known: Mirrors, login: Login = lamb
 def _image(name: str, scenario: Scenario, known: Mirrors, login: Login) -> Object:
     tag = "" if "@" in name else name.rpartition(":")[2]
     text = pulls.unreachable(name, scenario, known)
-    failure = _told(name, "InternalError", text) if text else _failure(name, tag, scenario, login)
+    failure = told(name, "InternalError", text) if text else _failure(name, tag, scenario, login)
     if failure:
         return {"tag": tag, "status": {"metadata": {}, "status": "Failure", **failure}}
     digest = f"sha256:{hashlib.sha256(name.encode()).hexdigest()}"
@@ -61,7 +61,7 @@ def _failure(name: str, tag: str, scenario: Scenario, login: Login) -> Object | 
     if asks and not closed and login(name) not in asks["logins"]:
         closed = asks
     if closed:
-        return _told(
+        return told(
             name,
             str(closed.get("reason", "Unauthorized")),
             str(closed.get("text") or f'you may not have access to the container image "{name}"'),
@@ -71,11 +71,12 @@ def _failure(name: str, tag: str, scenario: Scenario, login: Login) -> Object | 
     ) and _KERNEL.search(f"-{tag}")
     gone = [*scenario.troubles_of("registry_image_missing"), *scenario.troubles_of("kmm_image_missing")]
     if unmade or any(one.get("image") == name for one in gone):
-        return _told(name, "NotFound", f'dockerimage.image.openshift.io "{name}" not found')
+        return told(name, "NotFound", f'dockerimage.image.openshift.io "{name}" not found')
     return None
 
 
-def _told(name: str, reason: str, text: str) -> Object:
+def told(name: str, reason: str, text: str) -> Object:
+    """Return what the status of an image says about a failure."""
     details = (
         {"details": {"name": name, "group": "image.openshift.io", "kind": "dockerimage"}}
         if reason == "NotFound"
