@@ -61,6 +61,13 @@ def setter(obj: t.Mapping[str, t.Any], field: str) -> tuple[str, str]:
     return "", ""
 
 
+def written(obj: t.Mapping[str, t.Any], label: str) -> str:
+    """Return when the writer of the label last changed one of its fields (RFC 3339), or an empty text."""
+    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    own = (one for one in entries if f"f:{label}" in _labels_of(one.get("fieldsV1") or {}))
+    return max((str(one.get("time") or "") for one in own), default="")
+
+
 def _labels_of(fields: t.Mapping[str, t.Any]) -> t.Mapping[str, t.Any]:
     found: t.Mapping[str, t.Any] = (fields.get("f:metadata") or {}).get("f:labels") or {}
     return found

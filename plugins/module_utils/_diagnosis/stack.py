@@ -5,10 +5,15 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
-from .._core.objects import Snapshot, name, oldest
-from .._stack import stages
+from .._catalogue.well_known import MIG_STATE
+from .._core.objects import KubeObject, Snapshot, at, name, oldest
+from .._core.ownership import written
+from .._machines.machine import seconds_since
+from .._stack import operands, stages, upgrade
 from .._stack.clusterpolicy import judge as policy_judge
+from .._stack.clusterpolicy.status import judge_policy
 from .._stack.dra import judge as dra_judge
 from .._stack.judge import StackJudge
 from .._stack.kmm import judge as kmm_judge
@@ -44,8 +49,15 @@ _BY_CODE: t.Final = {
 _STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "NIC-STATE")
 # What the layers of machines and nodes say with more.
 _SAID: t.Final = ("GPU-NODES", "GPU-NODE-NOTREADY")
+# Seconds that a driver pod and another operand's pod take to start.
+_BUILDS, _STARTS = 900.0, 60.0
+# Seconds within which an upgrade that goes on moves some node: one takes ten minutes, and two waits for pods.
+_MOVES: t.Final = 3600.0
+# The MIG manager waits five minutes for the clients of the GPUs, and cuts them in seconds.
+CUTTING: t.Final = "GPU-MIG-RUNNING"
+_CUTS: t.Final = 900.0
 # What ends by itself.
-_PASSING: t.Final = (RUNNING, "GPU-NODE-UPDATING")
+_PASSING: t.Final = (RUNNING, CUTTING, "GPU-NODE-UPDATING")
 
 
 class Stack(t.NamedTuple):
@@ -67,8 +79,12 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
     gpu: namespace of the GPU operator. nics: what was read of the NIC operator.
     """
     found = []
-    snapshot: Snapshot = {"nodes": seen.of("nodes"), **{one: seen.of(one) for one in seen.objects}}
-    if seen.of("clusters"):
+    snapshot: Snapshot = {
+        "nodes": seen.of("nodes"),
+        "slices": [],
+        **{one: seen.of(one) for one in seen.objects},
+    }
+    if seen.of("clusters") and "slices" not in seen.unread:
         params = _params(name(oldest(seen.of("clusters"))), gpu, seen)
         judge = dra_judge.judging(t.cast(t.Any, params), seen.of("drivers"), clock)
         found.append(Stack(judge, dra_judge.PODS, gpu))
@@ -86,7 +102,7 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
 
 
 class _Policy(policy_judge.Judge):
-    """The judge of a ClusterPolicy, with the NVIDIADrivers that bring its drivers."""
+    """The judge of a ClusterPolicy, with the NVIDIADrivers that bring its drivers, and policies beside it."""
 
     def __init__(self, params: LookParams, seen: Seen, clock: t.Callable[[], float]) -> None:
         super().__init__(params, clock)
@@ -96,17 +112,28 @@ class _Policy(policy_judge.Judge):
         verdict = super().__call__(snapshot)
         if self._drivers:
             self.findings = [*driver_judge.judge(snapshot, self._drivers, self._pools), *self.findings]
+        others = [one for one in snapshot["policies"] if name(one) != self._params.name]
+        self.findings = [*(_ignored(one, snapshot) for one in others), *self.findings]
         return verdict
 
 
-def troubles(stack: Stack) -> list[Trouble]:
+def _ignored(policy: KubeObject, snapshot: Snapshot) -> Finding:
+    """Return the finding about a ClusterPolicy beside the oldest one, which works and stays."""
+    remedy = f"Run `oc delete clusterpolicy {name(policy)}`. No pod ends: the operator ignores it."
+    return replace(
+        judge_policy(policy, snapshot), remedy=remedy, since=at(policy, "metadata.creationTimestamp") or ""
+    )
+
+
+def troubles(stack: Stack, now: float = 0.0) -> list[Trouble]:
     """Return what the judge of a stack found, consequences with the layer of their cause."""
     late = [one for one in stack.judge.findings if not one.is_ready]
-    first = next((layer_of(one) for one in late if one.code not in _STATUS and not one.waits), "")
+    others = [one for one in late if one.code not in _STATUS]
+    first = next((layer_of(one) for one in sorted(others, key=lambda one: one.waits)), "")
     places: dict[tuple[str, str], str] = {}
-    for one in late:
+    for one in others or late:
         places.setdefault((one.node, one.stage), layer_of(one))
-    waits = stages.late(late)
+    waits = stages.late(others or late)
     found = []
     for one in late:
         cause = first if one.code in _STATUS else ""
@@ -115,11 +142,25 @@ def troubles(stack: Stack) -> list[Trouble]:
                 (node, stage) for stage in stack.judge.chain.needs[one.stage] for node in (one.node, "")
             )
             cause = next(places[place] for place in needed if place in places)
-        found += [_trouble(one, cause)] if one.code not in _SAID else []
-    return found
+        found += [_trouble(one, cause, now)] if one.code not in _SAID else []
+    return list(_standing(found, stack.judge.seen["nodes"], now))
 
 
-def _trouble(one: Finding, cause: str) -> Trouble:
+def _standing(found: t.Iterable[Trouble], nodes: t.Sequence[KubeObject], now: float) -> t.Iterator[Trouble]:
+    """Yield the troubles; an upgrade or a partitioning that stood still for long does not end by itself."""
+    last = "" if upgrade.waits_for_jobs(nodes) else upgrade.last_move(nodes)
+    cut = {name(node): written(node, MIG_STATE) for node in nodes}
+    for one in found:
+        is_driver = one.code == RUNNING
+        since, limit = (last, _MOVES) if is_driver else (cut.get(one.node, ""), _CUTS)
+        if one.code not in (RUNNING, CUTTING) or not since or seconds_since(since, now) < limit:
+            yield one
+            continue
+        why = f"{operands.OPERATOR_LOG} It says why no node's upgrade has moved since {since}. "
+        yield replace(one, is_busy=False, since=since, remedy=f"{why if is_driver else ''}{one.remedy}")
+
+
+def _trouble(one: Finding, cause: str, now: float) -> Trouble:
     return Trouble(
         layer=layer_of(one),
         code=one.code,
@@ -131,7 +172,8 @@ def _trouble(one: Finding, cause: str) -> Trouble:
         since=one.since,
         evidence=one.details,
         cause=cause,
-        is_busy=one.code in _PASSING and not one.is_failed,
+        is_alone=one.code == "GPU-CP-IGNORED",
+        is_busy=_is_busy(one, now),
     )
 
 
@@ -144,6 +186,14 @@ def modules(seen: Seen) -> list[Trouble]:
             about = f"Module {module['metadata']['namespace']}/{name(module)}"
             found.append(model.of_verdict(model.DRIVER, about, verdict))
     return found
+
+
+def _is_busy(one: Finding, now: float) -> bool:
+    """Return whether the finding ends by itself: an upgrade, or a pod that has begun to start."""
+    if one.code in _PASSING:
+        return not one.is_failed
+    limit = _BUILDS if one.stage == stages.DRIVER else _STARTS
+    return one.code == "GPU-OPERAND" and one.waits and 0 < seconds_since(one.since, now) < limit
 
 
 def layer_of(one: Finding) -> str:

@@ -34,7 +34,7 @@ def look(api: Api, params: GpuDiagnoseParams) -> dict[str, t.Any]:
     pod_steps.read(api, seen, params["pod"] or "", _read)
     found = [one for layer in layers.EVERY for one in layer.judge(seen)]
     stacks = stack.stacks(seen, gpu, _of_nics(api, seen), api.clock)
-    found += [*(one for each in stacks for one in stack.troubles(each)), *stack.modules(seen)]
+    found += [*(one for each in stacks for one in stack.troubles(each, seen.now)), *stack.modules(seen)]
     every = model.with_causes(found)
     asked = next((one for one in every if one.about == f"Pod {seen.pod}"), None)
     if asked:
@@ -57,6 +57,8 @@ def read(api: Api, params: GpuDiagnoseParams, gpu: str) -> Seen:
         nodes |= {name(one): one for one in seen.of("nodes")}
     seen.objects["nodes"] = list(nodes.values())
     seen.pools = given or reads.pools_of(nodes.values())
+    if seen.of("clusters"):
+        _read(api, seen, "slices", Query(known("ResourceSlice")))
     for layer in (*layers.EVERY, *layers.EVERY):
         for key, query in layer.more(seen).items():
             if key not in seen.served and key not in seen.unread:

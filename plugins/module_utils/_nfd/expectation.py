@@ -12,6 +12,7 @@ from .._catalogue.well_known import NVIDIA_PCI
 from .._core import conditions
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot
+from .._core.ownership import written
 from .._core.readiness import Grace, Readiness, failed, pending, ready, worst
 from .._nodes.labels import has_nvidia_pci, labels, text
 from .._nodes.taints import matches, untolerated
@@ -113,7 +114,7 @@ def held(snapshot: Snapshot, params: NfdLabelsParams, date: str) -> float:
     """
     since = [conditions.find(instance_of(snapshot, params), "Available").get("lastTransitionTime")]
     since += [
-        _written(node, key)
+        written(node, key)
         for expectation in params.expect
         for node in selected(snapshot["nodes"], expectation)
         for key in (*expectation["labels"], *(expectation["node_selector"] or {}))
@@ -124,13 +125,6 @@ def held(snapshot: Snapshot, params: NfdLabelsParams, date: str) -> float:
     except (TypeError, ValueError):
         # A time is missing, or is none.
         return 0.0
-
-
-def _written(node: KubeObject, label: str) -> str:
-    entries = node["metadata"].get("managedFields") or []
-    fields = ((one, (one.get("fieldsV1") or {}).get("f:metadata") or {}) for one in entries)
-    own = (one for one, found in fields if f"f:{label}" in (found.get("f:labels") or {}))
-    return max((str(one.get("time") or "") for one in own), default="")
 
 
 def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObject]:

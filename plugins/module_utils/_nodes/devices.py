@@ -51,8 +51,12 @@ def count(quantity: t.Any) -> int:
 
 def resources(node: dict[str, t.Any]) -> dict[str, int]:
     """Return the allocatable device resources of the node with their numbers, without those of 0."""
-    allocatable = node.get("status", {}).get("allocatable") or {}
-    found = {name: count(value) for name, value in allocatable.items() if name.startswith(VENDORS)}
+    return _resources(node, "allocatable")
+
+
+def _resources(node: dict[str, t.Any], field: str) -> dict[str, int]:
+    numbers = node.get("status", {}).get(field) or {}
+    found = {name: count(value) for name, value in numbers.items() if name.startswith(VENDORS)}
     return {name: number for name, number in sorted(found.items()) if number > 0}
 
 
@@ -115,7 +119,10 @@ def reading_again(node: dict[str, t.Any]) -> str:
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:
-    """Return the resources that the node must offer: the pool's, else GPU feature discovery's count."""
+    """Return the resources that the node must offer: the pool's, else GPU feature discovery's count.
+
+    For shared and cut GPUs it is the capacity, which has the devices that are not healthy too.
+    """
     if wanted:
         return {name: count(number) for name, number in wanted.items()}
     marks = labels(node)
@@ -125,4 +132,4 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
         and marks.get("nvidia.com/mig.strategy", "none") != "none"
     )
     whole = gpus and not cut and not is_shared(node)
-    return {GPU: gpus} if whole else resources(node)
+    return {GPU: gpus} if whole else resources(node) | _resources(node, "capacity")

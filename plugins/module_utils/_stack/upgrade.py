@@ -14,6 +14,7 @@ from dataclasses import replace
 from .._catalogue.well_known import DRIVER_UPGRADE, NIC_DRIVER_UPGRADE
 from .._core import run
 from .._core.objects import KubeObject, Snapshot, at, name
+from .._core.ownership import written
 from .._core.readiness import FAILED, PENDING
 from .._nodes.labels import labels
 from . import operands, stages
@@ -58,6 +59,16 @@ def is_running(node: KubeObject) -> bool:
     """
     is_skipped = state(node) == _REQUIRED and labels(node).get(SKIP) == "true"
     return state(node) not in (*_DONE, _FAILED) and not is_skipped
+
+
+def last_move(nodes: t.Iterable[KubeObject]) -> str:
+    """Return when the state of a node was written last (RFC 3339); empty if no node tells."""
+    return max((written(node, DRIVER_UPGRADE) for node in nodes), default="")
+
+
+def waits_for_jobs(nodes: t.Iterable[KubeObject]) -> bool:
+    """Return whether a node waits for work of users, which may take as long as the policy says."""
+    return any(state(node) == _EMPTYING[0] for node in nodes)
 
 
 def is_held(node: KubeObject) -> bool:
