@@ -692,6 +692,16 @@ _CLUSTER: t.Final = (
         f"{_GPU}199",
     ),
     Signature(
+        r"repository, image and version must all be set",
+        "GPU-CP-RECONCILE",
+        (OPERATOR,),
+        "https://github.com/NVIDIA/gpu-operator/issues/2006",
+        "some of the version, repository and image of a component are set, and others are not",
+        "Set version, repository and image of the component together, such as gpu_operator_driver: {version: "
+        "580.105.08, repository: nvcr.io/nvidia, image: driver}, or none of them. Drivers that are replaced "
+        "end pods with GPUs.",
+    ),
+    Signature(
         r"conflicting GPUCluster resource",
         "GPU-CP-CONFLICT",
         (OPERATOR,),

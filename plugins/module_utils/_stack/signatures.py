@@ -53,7 +53,8 @@ def with_text(known: Signature) -> Signature:
     if known.meaning and known.remedy:
         return known
     text = template_of(known.code)
-    meaning = known.meaning or text.message[0].lower() + text.message[1:-1]
+    begin = text.message[:2]
+    meaning = known.meaning or (begin if begin[1:].isupper() else begin.lower()) + text.message[2:-1]
     return known._replace(meaning=meaning, remedy=known.remedy or text.remedy)
 
 
