@@ -31,6 +31,14 @@ EACH: t.Final = "/test_molecule.py"
 SHARED: t.Final[pytest.StashKey[Leftovers]] = pytest.StashKey()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="write what tests see into docs/destructive.md and docs/troubles.md",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = {}
     for name, value in GO.items():

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The option that writes what happens into docs/destructive.md, and a stage for each file of the matrix."""
+"""A stage for each file of the matrix."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ from integration.matrix.stage import Stage
 from integration.matrix.world import World
 from integration.troubles.demo import Demo
 from integration.wire import Audit
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--record", action="store_true", help="write what happens into docs/destructive.md")
 
 
 @pytest.fixture(scope="module")
