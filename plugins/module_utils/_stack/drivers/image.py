@@ -125,12 +125,16 @@ _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden"
 
 
 class Answer(t.NamedTuple):
-    """Whether an image exists. words: the server's message; empty if the image exists."""
+    """Whether an image exists. words: the server's message; empty if the image exists.
+
+    archs: its architectures, none if the server does not say.
+    """
 
     image: str
     verdict: str
     digest: str = ""
     words: str = ""
+    archs: tuple[str, ...] = ()
 
 
 def lookup_question(images: t.Sequence[str], namespace: str) -> Data:
@@ -177,10 +181,17 @@ def _lookup_answer(image: str, entry: Data) -> Answer:
     if not status.get("status"):
         return Answer(image, NOT_ASKED, words="the server said nothing about it")
     if status["status"] == "Success":
-        return Answer(image, THERE, digest=str(at(entry, "image.metadata.name") or ""))
+        return Answer(image, THERE, str(at(entry, "image.metadata.name") or ""), archs=_archs(entry))
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
     return Answer(image, _BY_REASON.get(reason) or _by_words(words), words=words)
+
+
+def _archs(entry: Data) -> tuple[str, ...]:
+    """Return the architectures of an index's manifests, or of the one image."""
+    manifests = at(entry, "image.dockerImageManifests") or []
+    found = {one.get("architecture") for one in manifests}
+    return tuple(sorted(filter(None, found or {at(entry, "image.dockerImageMetadata.Architecture")})))
 
 
 def _by_words(words: str) -> str:
