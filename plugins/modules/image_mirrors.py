@@ -18,10 +18,9 @@ description:
   - Asks the cluster whether each image resolves with its mirror sets and pull secrets, by an
     C(ImageStreamImport) that imports nothing. It needs the right to C(create)
     C(imagestreamimports.image.openshift.io). No layer is pulled.
-  - Where the cluster has no such API, an image is C(unchecked).
+  - Where the cluster has no such API, an image is C(unchecked). Writes nothing.
   - Checks what keeps nodes from a mirror - lists of registries, proxy, certificates, sets that serve only
     digests, a missing tag of the Driver Toolkit.
-  - Writes nothing.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
@@ -137,8 +136,7 @@ image_table:
   elements: str
   sample: ["IMAGE  ANSWER  FOR  WHY"]
 unlisted:
-  description:
-    - Releases on the way whose images only the catalogue names. C(image_set) mirrors them.
+  description: Releases on the way whose images only the catalogue names. RV(image_set) mirrors them.
   returned: always
   type: list
   elements: str

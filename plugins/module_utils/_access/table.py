@@ -218,6 +218,7 @@ operator_upgrade
   gpu          list,watch                           ClusterServiceVersion DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
   gpu          list                                 Event
+  gpu          create?                              ImageStreamImport
   nfd          get,list,watch,patch                 Subscription InstallPlan
   nfd          list,watch                           ClusterServiceVersion DaemonSet Deployment
   nic          get?,list?,watch?,patch?             Subscription InstallPlan

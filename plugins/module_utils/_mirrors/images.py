@@ -25,8 +25,6 @@ Data = t.Mapping[str, t.Any]
 ARCH: t.Final = "kubernetes.io/arch"
 # The NIC driver's section, as an option and as the API has it.
 _NIC_DRIVER: t.Final = ("ofed_driver", "ofedDriver")
-# From this release on the GPU operator leaves RHEL's minor version out of the tags of drivers.
-_MAJOR_ONLY: t.Final = (26, 7)
 # Images of the GPU operator for virtual machines, confidential computing and GDRCopy, which few pools need.
 _SELDOM: t.Final = (
     *("vgpu-device-manager", "k8s-cc-manager", "kubevirt-gpu-device-plugin", "gdrdrv"),
@@ -78,7 +76,7 @@ class System(t.NamedTuple):
         found = []
         for version in self.rhcos:
             both = suffixes_of_release(self.release, version, "")
-            short = not is_nic and (support.release_of(operator) or _MAJOR_ONLY) >= _MAJOR_ONLY
+            short = not is_nic and (support.release_of(operator) or image.MAJOR_ONLY) >= image.MAJOR_ONLY
             found += both[-1:] if short else both[:1]
         return sorted(set(found))
 
@@ -113,7 +111,7 @@ def unlisted(operator: Operator) -> list[str]:
 
 
 def _part(reference: str) -> str:
-    return rules.place_of(reference).rpartition("/")[2]
+    return rules.split(reference)[0].rpartition("/")[2]
 
 
 def of_driver(

@@ -22,32 +22,20 @@ _REFERENCE: t.Final = re.compile(r"(?P<place>[^@]+?)(?P<version>(?::[^:/@]+)?(?:
 class Route(t.NamedTuple):
     """Where a node looks for one image.
 
-    asked: the references in their order; the image itself is the last one unless a set forbids it. source:
-    of the sets that fit, empty without one. sets: those that serve the image. others: those that serve the
-    source, but not this kind of reference.
+    asked: the references in their order; the image itself is the last one unless a set forbids it. sets:
+    those that serve the image. others: those that serve its source, but not this kind of reference. source:
+    of both, empty without one.
     """
 
     asked: tuple[str, ...]
-    source: str = ""
-    sets: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    sets: tuple[str, ...]
+    others: tuple[str, ...]
+    source: str
 
     @property
     def lacks_tags(self) -> bool:
         """Return whether only sets for digests serve the source, and the image has a tag."""
         return bool(self.others) and not self.sets and not any(_TAG_SET in one for one in self.others)
-
-
-class _Entry(t.NamedTuple):
-    by: str
-    tags: bool
-    mirrors: tuple[str, ...]
-    never: bool
-
-
-def place_of(image: str) -> str:
-    """Return the reference without tag and digest."""
-    return split(image)[0]
 
 
 def split(image: str) -> tuple[str, str]:
@@ -56,32 +44,37 @@ def split(image: str) -> tuple[str, str]:
     return (found["place"], found["version"]) if found else (image, "")
 
 
+def _entries(mirror_sets: t.Iterable[KubeObject]) -> t.Iterator[tuple[str, str, t.Mapping[str, t.Any]]]:
+    """Yield the source of each entry, the set that has it, and the entry."""
+    for one in mirror_sets:
+        for entry in (one.get("spec") or {}).get(SETS[one["kind"]]) or []:
+            yield str(entry["source"]), f"{one['kind']} {name(one)}", entry
+
+
 def route(image: str, mirror_sets: t.Iterable[KubeObject]) -> Route:
     """Return where a node of the cluster looks for the image."""
     place, version = split(image)
-    fitting = [
-        (str(entry["source"]), _entry(one, entry))
-        for one in mirror_sets
-        for entry in (one.get("spec") or {}).get(SETS[one["kind"]]) or []
-        if lies_in(place, str(entry["source"]))
-    ]
-    source = max((source for source, _entry in fitting), key=len, default="")
-    entries = [entry for found, entry in fitting if found == source]
-    serving = [entry for entry in entries if entry.tags != ("@" in version)]
+    fitting = [one for one in _entries(mirror_sets) if lies_in(place, one[0])]
+    source = max((found for found, _by, _entry in fitting), key=len, default="")
     start = len(place.partition("/")[0]) if source.startswith("*.") else len(source)
-    asked = [f"{mirror}{place[start:]}{version}" for entry in serving for mirror in entry.mirrors]
-    if not any(entry.never for entry in entries):
-        asked.append(image)
-    names = tuple(dict.fromkeys(entry.by for entry in serving if entry.mirrors))
-    others = tuple(dict.fromkeys(entry.by for entry in entries if entry not in serving and entry.mirrors))
-    return Route(tuple(dict.fromkeys(asked)), source, names, others)
+    asked: list[str] = []
+    sets: list[str] = []
+    others: list[str] = []
+    is_allowed = True
+    for _source, by, entry in (one for one in fitting if one[0] == source):
+        is_allowed &= entry.get("mirrorSourcePolicy") != _NEVER
+        mirrors = entry.get("mirrors") or []
+        if by.startswith(_TAG_SET) == ("@" in version):
+            others += [by] if mirrors else []
+            continue
+        sets += [by] if mirrors else []
+        asked += [f"{mirror}{place[start:]}{version}" for mirror in mirrors]
+    asked += [image] if is_allowed else []
+    return Route(_once(asked), _once(sets), _once(others), source)
 
 
-def _entry(mirror_set: KubeObject, entry: t.Mapping[str, t.Any]) -> _Entry:
-    kind = mirror_set["kind"]
-    mirrors = tuple(str(one) for one in entry.get("mirrors") or [])
-    never = entry.get("mirrorSourcePolicy") == _NEVER
-    return _Entry(f"{kind} {name(mirror_set)}", kind == _TAG_SET, mirrors, never)
+def _once(texts: t.Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))
 
 
 def tag_set(routes: t.Iterable[Route], mirror_sets: t.Iterable[KubeObject]) -> KubeObject | None:
@@ -90,12 +83,7 @@ def tag_set(routes: t.Iterable[Route], mirror_sets: t.Iterable[KubeObject]) -> K
     None if each tag has a mirror, or there is no set to take the mirrors from.
     """
     sources = {one.source for one in routes if one.lacks_tags}
-    entries = {
-        str(entry["source"]): entry
-        for one in mirror_sets
-        for entry in (one.get("spec") or {}).get(SETS[one["kind"]]) or []
-        if entry["source"] in sources
-    }
+    entries = {source: entry for source, _by, entry in _entries(mirror_sets) if source in sources}
     if not entries:
         return None
     return {

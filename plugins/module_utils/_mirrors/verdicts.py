@@ -15,7 +15,7 @@ from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, Answer
 from .._stack.drivers.registry import lies_in
 from .._update.check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .images import Wanted
-from .rules import Route, place_of
+from .rules import Route, split
 
 _BUSY: t.Final = re.compile(r"\b429\b|toomanyrequests|too many requests", re.IGNORECASE)
 _FORBIDDEN: t.Final = re.compile(r"\b403\b|denied|forbidden", re.IGNORECASE)
@@ -119,6 +119,7 @@ def _check(code: str, asked: t.Sequence[Asked]) -> Check:
         line=first.line,
         others=", ".join(first.route.others),
         host=(first.route.asked or (one.image,))[0].partition("/")[0],
+        mirror=first.route.asked[0].partition("/")[0] if first.route.sets else "REGISTRY",
         reference=(first.route.asked or (one.image,))[0],
         archs=" and ".join(first.lacking),
         also=f" ({number_of(len(asked) - 1, 'image')} more)" if asked[1:] else "",
@@ -138,14 +139,14 @@ def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Chec
     ]
     if not kept:
         return []
-    hosts = sorted({place_of(one.image).partition("/")[0] for one in kept})
+    hosts = sorted({split(one.image)[0].partition("/")[0] for one in kept})
     evidence = [f"{one.image} ({one.why})" for one in kept]
     facts = {"key": key, "hosts": ", ".join(hosts), "image": kept[0].image}
     return [Check.of("MIRROR-ALLOWED", "registry lists", BLOCKING, evidence, **facts)]
 
 
 def _listed(image: str, entries: t.Iterable[str]) -> bool:
-    return any(lies_in(place_of(image), str(entry)) for entry in entries)
+    return any(lies_in(split(image)[0], str(entry)) for entry in entries)
 
 
 def of_proxy(

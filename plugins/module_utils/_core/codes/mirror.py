@@ -48,7 +48,15 @@ CODES: t.Final = (
     Code(
         "MIRROR-MISSING",
         "{image} is missing ({why}, for {needed_by}): {asked} answered {said}{also}.",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{host}` with this in FILE: {line}.",
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror|registry}` with this in FILE: "
+        "{line}.",
+    ),
+    Code(
+        "MIRROR-OS-TAG",
+        "{csv} takes the driver image {image}, which is in no registry that the cluster asks: this release "
+        "of the GPU operator leaves the minor version of RHEL out of the tag ({words}).",
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY` with {image} under "
+        "mirror.additionalImages of FILE, before the upgrade.",
     ),
     Code(
         "MIRROR-PROXY",

@@ -18,6 +18,8 @@ from ..._nodes.system import KERNEL, image_suffixes
 from ..._nodes.taints import matches
 
 Data = dict[str, t.Any]
+# From this release on the GPU operator leaves RHEL's minor version out of the tags of drivers.
+MAJOR_ONLY: t.Final = (26, 7)
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")
 
 
@@ -55,6 +57,13 @@ class Change(t.NamedTuple):
         return matches(self.after.get("nodeSelector") or {}, marks) and not any(
             matches(one, marks) for one in self.without
         )
+
+
+def tagged(driver: Data) -> str:
+    """Return the image of a driver by tag, without the operating system at the tag's end; else ""."""
+    repository, image, version = (str(driver.get(key) or "") for key in ("repository", "image", "version"))
+    is_plain = version and not version.startswith("sha256:") and not driver.get("usePrecompiled")
+    return f"{repository}/{image}:{version}" if repository and image and is_plain else ""
 
 
 def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
