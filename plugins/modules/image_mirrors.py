@@ -175,8 +175,7 @@ left_out:
   returned: when a list was cut
   type: list
   elements: dict
-  sample:
-    - {list: "images", pool: "", number: 380, sums: {}}
+  sample: []
 duration:
   description: Seconds that the task took.
   returned: always

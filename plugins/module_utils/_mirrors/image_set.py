@@ -26,6 +26,8 @@ _INDEXES: t.Final = {
     "redhat-marketplace": "redhat-marketplace-index",
     "redhat-operators": "redhat-operator-index",
 }
+# The lists of maps in the file, each with those in its entries.
+_LISTS: t.Final[Data] = {"operators": {"packages": {"channels": {}}}, "additionalImages": {}}
 # oc-mirror names a catalogue so.
 _MIRRORED: t.Final = re.compile(r"cs-(?P<index>.+)-v(?P<major>\d+)-(?P<minor>\d+)")
 _UPSTREAM: t.Final = "registry.redhat.io/redhat/{}:v{}"
@@ -139,11 +141,17 @@ def _shape_faults(given: t.Any) -> list[tuple[str, str]]:
     if not isinstance(mirror, t.Mapping):
         return [("mirror", "is no map")]
     found = [("storageConfig", "is of oc-mirror v1: v2 refuses it")] if "storageConfig" in given else []
-    for key in ("operators", "additionalImages"):
-        entries = mirror.get(key) or []
+    return [*found, *_list_faults(mirror, _LISTS, "mirror")]
+
+
+def _list_faults(given: Data, lists: Data, path: str) -> t.Iterator[tuple[str, str]]:
+    for key, inner in lists.items():
+        entries = given.get(key) or []
         if not isinstance(entries, list) or not all(isinstance(one, t.Mapping) for one in entries):
-            found.append((f"mirror.{key}", "is no list of maps"))
-    return found
+            yield f"{path}.{key}", "is no list of maps"
+            continue
+        for number, one in enumerate(entries):
+            yield from _list_faults(one, inner, f"{path}.{key}[{number}]")
 
 
 def _operator_faults(listed: t.Sequence[Data], operator: Operator) -> t.Iterator[tuple[str, str]]:
@@ -153,15 +161,14 @@ def _operator_faults(listed: t.Sequence[Data], operator: Operator) -> t.Iterator
         (f"mirror.operators[{at_index}].packages[{at_package}]", entry.get("catalog"), one)
         for at_index, entry in enumerate(listed)
         for at_package, one in enumerate(entry.get("packages") or [])
-        if isinstance(one, t.Mapping) and one.get("name") == package
+        if one.get("name") == package
     ]
     right = [(path, one) for path, catalog, one in packages if _base(catalog) == _base(index)]
     if not right:
         for path, catalog, _one in packages:
             yield path, f"asks {catalog} for {package}, which {index} has"
-        if not packages and not any(
-            _base(one.get("catalog")) == _base(index) and _full(one) for one in listed
-        ):
+        whole = {_base(one.get("catalog")) for one in listed if one.get("full") and not one.get("packages")}
+        if not packages and _base(index) not in whole:
             yield "mirror.operators", f"lacks package {package} of {index}"
         return
     path, given = right[0]
@@ -188,11 +195,6 @@ def _range_faults(
         yield f"{place}.maxVersion", f"is {last}, and the way ends with {needed[1]}"
     if not first and not last and needed[0] != needed[1]:
         yield place, f"has no minVersion: only the newest release is mirrored, without {needed[0]}"
-
-
-def _full(entry: Data) -> bool:
-    """Return whether the file mirrors the whole catalogue."""
-    return bool(entry.get("full")) and not entry.get("packages")
 
 
 def _base(catalog: t.Any) -> str:

@@ -107,7 +107,8 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
     asked = _ask(reader, params, seen, wanted)
     checks = [
         *verdicts.of_images(asked),
-        *_of_cluster(reader, seen, wanted, _built_here(params, pools)),
+        *_of_cluster(reader, seen, wanted),
+        *_of_toolkit(reader, params, seen, pools),
         *_untagged(params, wanted),
     ]
     facts = _facts(is_mirrored, asked, seen.operators, [*checks, *reader.unread], seen.sets)
@@ -233,7 +234,8 @@ def _drivers(
 
 
 def _nodes_of(pool: t.Mapping[str, t.Any], nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
-    return [node for node in nodes if matches(pool.get("node_selector") or {}, labels(node))]
+    wanted = pool.get("node_selector") or {}
+    return [node for node in nodes if wanted and matches(wanted, labels(node))]
 
 
 def _built_here(params: ImageMirrorsParams, pools: t.Collection[t.Mapping[str, t.Any]]) -> bool:
@@ -265,18 +267,23 @@ def _ask(reader: _Reader, params: ImageMirrorsParams, seen: _Seen, wanted: t.Seq
         some = [one.image for one in wanted[start : start + _AT_ONCE]]
         answers |= look_up(reader.api, some, namespace)
     return [
-        Asked(
-            one,
-            rules.route(one.image, seen.sets),
-            answers[one.image],
-            image_set.line(one, seen.operators),
-        )
+        Asked(one, rules.route(one.image, seen.sets), answers[one.image], image_set.line(one, seen.operators))
         for one in wanted
     ]
 
 
-def _of_cluster(reader: _Reader, seen: _Seen, wanted: t.Sequence[Wanted], is_built: bool) -> list[Check]:
-    """Return the checks of what is beside the images: lists of registries, proxy, certificates, toolkit."""
+def _of_toolkit(
+    reader: _Reader, params: ImageMirrorsParams, seen: _Seen, pools: t.Sequence[t.Mapping[str, t.Any]]
+) -> list[Check]:
+    """Return the check of the Driver Toolkit: for the nodes of the pools, or else for all workers."""
+    if not _built_here(params, pools) or any(one.name == "ImageStream" for one in reader.unread):
+        return []
+    mine = [node for pool in pools for node in _nodes_of(pool, seen.nodes)]
+    return verdicts.of_toolkit(seen.streams[0] if seen.streams else None, mine or seen.nodes)
+
+
+def _of_cluster(reader: _Reader, seen: _Seen, wanted: t.Sequence[Wanted]) -> list[Check]:
+    """Return the checks of what is beside the images: lists of registries, proxy, certificates."""
     config = reader.get("Image", "cluster")
     proxy = reader.get("Proxy", "cluster")
     status = at(proxy, "status") or {}
@@ -291,6 +298,4 @@ def _of_cluster(reader: _Reader, seen: _Seen, wanted: t.Sequence[Wanted], is_bui
         live = reader.get("ConfigMap", authority, _CONFIG) if authority else None
         if authority and len(reader.unread) == before:
             found += verdicts.of_authorities(f"{kind} {path}: {authority}", live, key)
-    if is_built and not any(one.name == "ImageStream" for one in reader.unread):
-        found += verdicts.of_toolkit(seen.streams[0] if seen.streams else None, seen.nodes)
     return found

@@ -94,15 +94,12 @@ def of_images(asked: t.Sequence[Asked]) -> list[Check]:
 
 def _check(code: str, asked: t.Sequence[Asked]) -> Check:
     first, one = asked[0], asked[0].wanted
-    verdict = BLOCKING
-    if code == "MIRROR-UNCHECKED":
-        verdict = UNKNOWN
-    elif one.seldom:
-        verdict = WARNING
+    verdict = UNKNOWN if code == "MIRROR-UNCHECKED" else WARNING if one.seldom else BLOCKING
     evidence = [
         f"{it.wanted.image} ({it.wanted.why}, for {', '.join(it.wanted.needed_by)}): "
         f"{', '.join(it.route.asked) or 'no registry'}: {it.said}"
-        f"{f': {it.answer.words}' if it.answer.words else ''}; add {it.line}"
+        f"{f': {it.answer.words}' if it.answer.words else ''}"
+        f"{f'; add {it.line}' if code == 'MIRROR-MISSING' else ''}"
         for it in asked
     ]
     return Check.of(
@@ -204,7 +201,7 @@ def of_authorities(place: str, config_map: KubeObject | None, key: str = "") -> 
 
 
 def of_toolkit(stream: KubeObject | None, nodes: t.Iterable[KubeObject]) -> list[Check]:
-    """Return a check for nodes whose RHCOS has no Driver Toolkit. nodes: whose driver is built with it."""
+    """Return a check for nodes whose RHCOS has no Driver Toolkit. It only warns while others have one."""
     tags = toolkit.images([stream]) if stream else {}
     seen = {name(node): system(node) for node in nodes}
     late = {key: one.image for key, one in seen.items() if one.coreos and one.image and one.image not in tags}
@@ -214,7 +211,8 @@ def of_toolkit(stream: KubeObject | None, nodes: t.Iterable[KubeObject]) -> list
     has = f"it has {', '.join(sorted(tags))}" if tags else "it has none"
     evidence = [f"{key}: RHCOS {late[key]}" for key in sorted(late)]
     facts = {"node": node, "tag": late[node], "tags": has}
-    return [Check.of("GPU-DTK-STREAM", "driver toolkit", BLOCKING, evidence, **facts)]
+    verdict = BLOCKING if len(late) == len(seen) else WARNING
+    return [Check.of("GPU-DTK-STREAM", "driver toolkit", verdict, evidence, **facts)]
 
 
 def table(asked: t.Iterable[Asked]) -> list[str]:

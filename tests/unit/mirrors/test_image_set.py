@@ -146,6 +146,10 @@ def package_of(given: Data) -> Data:
         ),
         (lambda one: one.update(storageConfig={}), "storageConfig is of oc-mirror v1"),
         (lambda one: one["mirror"].update(operators="x"), "mirror.operators is no list of maps"),
+        (
+            lambda one: package_of(one).update(channels=["stable"]),
+            "mirror.operators[0].packages[0].channels is no list of maps",
+        ),
         (lambda one: one["mirror"].update(operators=[]), f"mirror.operators lacks package {GPU}"),
         (
             lambda one: one["mirror"]["operators"][0].update(catalog="r.io/redhat-operator-index:v4.22"),

@@ -164,6 +164,8 @@ def test_the_stream_has_a_tag_for_the_nodes(tag: str, is_there: bool) -> None:
         [] if is_there else [("GPU-DTK-STREAM", "blocking")]
     )
     assert verdicts.of_toolkit(None, NODES)[0].code == "GPU-DTK-STREAM"
+    both = [*NODES, {**node("9.7.1-0"), "metadata": {"name": "other"}}]
+    assert [one.verdict for one in verdicts.of_toolkit(stream, both)] == ["warning"]
 
 
 def test_the_table_cuts_digests() -> None:
