@@ -18,6 +18,7 @@ from .images import Wanted
 from .rules import Route, split
 
 _BUSY: t.Final = re.compile(r"\b429\b|toomanyrequests|too many requests", re.IGNORECASE)
+_LIMITED: t.Final = "429, too many requests"
 _FORBIDDEN: t.Final = re.compile(r"\b403\b|denied|forbidden", re.IGNORECASE)
 _DIGEST: t.Final = re.compile(r"(@sha256:[0-9a-f]{12})[0-9a-f]+")
 # Names that each cluster reaches without a proxy.
@@ -45,7 +46,7 @@ class Asked(t.NamedTuple):
             return "unchecked"
         if self.answer.verdict == REFUSED:
             return "403, access denied" if _FORBIDDEN.search(words) else "401, no login that is good"
-        return "429, too many requests" if _BUSY.search(words) else "no answer"
+        return _LIMITED if _BUSY.search(words) else "no answer"
 
     @property
     def lacking(self) -> list[str]:
@@ -63,6 +64,10 @@ class Asked(t.NamedTuple):
             return "MIRROR-TAG"
         by_verdict = {MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
         return by_verdict.get(self.answer.verdict, "MIRROR-AWAY")
+
+    def mildness(self) -> tuple[bool, bool]:
+        """Return the sort key by which the image that decides about a check is the first."""
+        return self.said == _LIMITED, self.wanted.seldom
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the image as the module returns it."""
@@ -84,7 +89,7 @@ def of_images(asked: t.Sequence[Asked]) -> list[Check]:
     """Return a check for each thing that is wrong with images, and one if all are there."""
     found = []
     for code in dict.fromkeys(one.code for one in asked if one.code):
-        those = sorted((one for one in asked if one.code == code), key=lambda one: one.wanted.seldom)
+        those = sorted((one for one in asked if one.code == code), key=Asked.mildness)
         found.append(_check(code, those))
     if not found and asked:
         message = f"all {number_of(len(asked), 'image')} resolve with the mirrors and logins of the cluster"
@@ -94,7 +99,8 @@ def of_images(asked: t.Sequence[Asked]) -> list[Check]:
 
 def _check(code: str, asked: t.Sequence[Asked]) -> Check:
     first, one = asked[0], asked[0].wanted
-    verdict = UNKNOWN if code == "MIRROR-UNCHECKED" else WARNING if one.seldom else BLOCKING
+    is_unknown = code == "MIRROR-UNCHECKED" or first.said == _LIMITED
+    verdict = UNKNOWN if is_unknown else WARNING if one.seldom else BLOCKING
     evidence = [
         f"{it.wanted.image} ({it.wanted.why}, for {', '.join(it.wanted.needed_by)}): "
         f"{', '.join(it.route.asked) or 'no registry'}: {it.said}"

@@ -78,6 +78,8 @@ def test_the_verdict_is_as_severe_as_the_image_is_needed() -> None:
     (check,) = verdicts.of_images([few, asked("r.io/z:1", MISSING)])
     assert (check.verdict, "r.io/z:1 is missing" in check.message) == ("blocking", True)
     assert verdicts.of_images([asked(verdict=NOT_ASKED)])[0].verdict == "unknown"
+    assert verdicts.of_images([asked(verdict=UNREACHABLE, words="no route")])[0].verdict == "blocking"
+    assert verdicts.of_images([asked(verdict=UNREACHABLE, words="429")])[0].verdict == "unknown"
 
 
 def test_all_images_are_there() -> None:
