@@ -23,6 +23,10 @@ from . import rules
 
 Data = t.Mapping[str, t.Any]
 ARCH: t.Final = "kubernetes.io/arch"
+# Sections of images whose tags end as the driver's do.
+_BESIDE: t.Final = ("gds", "gdrcopy")
+# The tag of the vGPU manager depends on hosts that no pool describes.
+_VGPU: t.Final = ("vgpuManager", "vgpu_manager")
 # The NIC driver's section, as an option and as the API has it.
 _NIC_DRIVER: t.Final = ("ofed_driver", "ofedDriver")
 # Images of the GPU operator for virtual machines, confidential computing and GDRCopy, which few pools need.
@@ -126,6 +130,18 @@ def of_driver(
     csvs: of the GPU operator on its way, since its release decides about the tags. nodes: of the pools.
     whose: names of the pools, and their architectures.
     """
+    beside = [driver[key] for key in _BESIDE if (driver.get(key) or {}).get("image")]
+    found = [one for part in beside for one in of_driver(part, csvs, on, nodes, whose)]
+    return found + _of_driver(driver, csvs, on, nodes, whose)
+
+
+def _of_driver(
+    driver: Data,
+    csvs: t.Sequence[str],
+    on: System,
+    nodes: t.Sequence[KubeObject],
+    whose: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[Wanted]:
     version = str(driver.get("version") or "")
     if not version or driver.get("enabled") is False:
         return []
@@ -141,16 +157,24 @@ def of_driver(
             for one in need.images[-1:]
         ]
     return [
-        Wanted(f"{path}:{version}-{suffix}", f"driver, by the tag that {csv} takes", *whose)
+        Wanted(f"{path}:{version}-{suffix}", f"{place['image']}, by the tag that {csv} takes", *whose)
         for csv in csvs
         for suffix in on.suffixes(catalogue.version_of(csv))
     ]
 
 
-def of_operands(spec: Data, who: str, on: System, archs: t.Sequence[str]) -> list[Wanted]:
-    """Return the images that a ClusterPolicy or a NicClusterPolicy names itself, but for the GPU driver."""
-    rest = {key: value for key, value in spec.items() if key not in ("driver", *_NIC_DRIVER)}
-    found = [Wanted(one, f"{_part(one)}, as its options say", (who,), tuple(archs)) for one in chosen(rest)]
+def of_operands(
+    spec: Data, who: str, on: System, archs: t.Sequence[str], csvs: t.Sequence[str] = ()
+) -> list[Wanted]:
+    """Return the images that a ClusterPolicy or a NicClusterPolicy names itself, but for the GPU driver.
+
+    csvs: as in `of_driver`, which knows the tags of what stands beside the driver.
+    """
+    apart = ("driver", *_VGPU, *_BESIDE, *_NIC_DRIVER)
+    rest = {key: value for key, value in spec.items() if key not in apart}
+    whose = ((who,), tuple(archs))
+    found = [Wanted(one, f"{_part(one)}, as its options say", *whose) for one in chosen(rest)]
+    found += of_driver({key: spec.get(key) for key in _BESIDE}, csvs, on, (), whose)
     nic: Data = next((spec[key] for key in _NIC_DRIVER if spec.get(key)), {})
     if nic.get("image") and nic.get("version"):
         path = "/".join(filter(None, (nic.get("repository"), nic["image"])))

@@ -212,7 +212,7 @@ def _wanted(
         nodes = [node for pool in mine for node in _nodes_of(pool, seen.nodes)]
         whose = (names, tuple(sorted({arch for pool in mine for arch in pool["archs"]})))
         found += images.of_driver(driver, gpu, seen.system, nodes, whose)
-    found += images.of_operands(params.spec, GPU, seen.system, archs)
+    found += images.of_operands(params.spec, GPU, seen.system, archs, gpu)
     found += images.of_operands(params.nic_cluster_policy, NETWORK, seen.system, archs)
     if _built_here(params, pools):
         found += images.of_toolkit(seen.streams, seen.system, archs)

@@ -25,10 +25,14 @@ _FIELDS: t.Final = {
 
 
 def mirror_set(kind: str = "ImageDigestMirrorSet", never: bool = False, **mirrors: str) -> Data:
-    """Return a mirror set. mirrors: source (dots and slashes are `_dot_` and `_in_`) -> mirror."""
+    """Return a mirror set. mirrors: source -> mirror; _dot_, _in_ and any_ stand for `.`, `/` and `*`."""
     policy = {"mirrorSourcePolicy": "NeverContactSource"} if never else {}
     entries = [
-        {"source": key.replace("_dot_", ".").replace("_in_", "/"), "mirrors": [mirror], **policy}
+        {
+            "source": key.replace("any_dot_", "*.").replace("_dot_", ".").replace("_in_", "/"),
+            "mirrors": [mirror],
+            **policy,
+        }
         for key, mirror in mirrors.items()
     ]
     api_version = "config.openshift.io/v1"

@@ -89,7 +89,7 @@ def test_the_images_of_an_operator_are_those_of_its_way() -> None:
 
 def test_what_few_pools_need_is_marked() -> None:
     way = operator("26.7.1", stable="26.7.1")
-    way.images[NEW].append("nvcr.io/nvidia/cloud-native/k8s-cc-manager:v0.4.3")  # type: ignore[index]
+    way.images[NEW].append("nvcr.io/nvidia/cloud-native/k8s-cc-manager:v0.4.3")
     assert [one.seldom for one in images.of_operator(way, ["amd64"])] == [False, True]
 
 
@@ -108,6 +108,19 @@ def test_the_driver_of_network_cards_has_the_minor_version_and_the_architecture(
     assert [one.archs for one in found[1:]] == [("amd64",), ("arm64",)]
 
 
+def test_what_stands_beside_the_driver_has_its_tags() -> None:
+    fs = {"repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.27.3"}
+    name = "nvcr.io/nvidia/cloud-native/nvidia-fs:2.27.3"
+    policy = images.of_operands(
+        {"gds": fs, "vgpuManager": {**fs, "image": "vgpu-manager"}}, GPU, ON_422, ["amd64"], [OLD, NEW]
+    )
+    assert [one.image for one in policy] == [f"{name}-rhel9.8", f"{name}-rhel9"]
+    pool = images.of_driver({"version": "580.1", "gds": fs}, [NEW], ON_422, [], WHOSE)
+    assert [one.image for one in pool] == [f"{name}-rhel9", "nvcr.io/nvidia/driver:580.1-rhel9"]
+    by_digest = {**fs, "version": DIGEST}
+    assert images.of_operands({"gds": by_digest}, GPU, ON_422, ["amd64"], [NEW])[0].image.endswith(DIGEST)
+
+
 def test_the_toolkit_is_that_of_the_nodes() -> None:
     tag = {"name": "9.8.20260801-0", "from": {"name": f"quay.io/openshift-release-dev/dtk@{DIGEST}"}}
     other = {"name": "9.7.1-0", "from": {"name": "quay.io/x@sha256:2"}}
@@ -121,7 +134,7 @@ def test_validations_take_the_image_of_the_gpu_and_the_architecture() -> None:
         {"name": "old", "archs": ["amd64"], "candidates": [{"gpu_model": "V100"}]},
         {"name": "new", "archs": ["arm64"], "candidates": [{"gpu_model": "H100"}]},
     ]
-    validations = [
+    validations: list[Data] = [
         {"pool": "old", "benchmark": "matmul", "image": ""},
         {"pool": "new", "programs": [{"program": "gpu_burn"}, {"program": "vectoradd", "image": "r.io/v:1"}]},
     ]

@@ -55,7 +55,7 @@ def test_a_source_that_nobody_may_contact_is_not_asked() -> None:
 
 
 def test_a_wildcard_stands_for_a_host() -> None:
-    sets = [mirror_set(**{"*_dot_nvidia_dot_com": MIRROR})]
+    sets = [mirror_set(any_dot_nvidia_dot_com=MIRROR)]
     assert rules.route(f"eu.nvidia.com/driver@{DIGEST}", sets).asked[0] == f"{MIRROR}/driver@{DIGEST}"
     assert rules.route(f"nvidia.com/driver@{DIGEST}", sets).sets == ()
 
