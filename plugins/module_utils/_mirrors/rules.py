@@ -54,6 +54,7 @@ def _entries(mirror_sets: t.Iterable[KubeObject]) -> t.Iterator[tuple[str, str, 
 def route(image: str, mirror_sets: t.Iterable[KubeObject]) -> Route:
     """Return where a node of the cluster looks for the image."""
     place, version = split(image)
+    version = version[version.find("@") :] if "@" in version else version
     fitting = [one for one in _entries(mirror_sets) if lies_in(place, one[0])]
     source = max((found for found, _by, _entry in fitting), key=len, default="")
     start = len(place.partition("/")[0]) if source.startswith("*.") else len(source)

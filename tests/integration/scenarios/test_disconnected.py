@@ -60,14 +60,31 @@ def test_every_image_is_listed_with_its_mirror_and_the_file_for_oc_mirror(
     assert place.writes(run) == []
 
 
-@pytest.mark.parametrize("playbook", ["mirror", "enable_gpus"])
-def test_a_missing_image_is_named_before_the_first_write(place: Place, playbook: str) -> None:
-    with trouble(place.cluster, "registry_image_missing", image=MISSING):
+@pytest.mark.parametrize(
+    ("playbook", "lost", "code", "words"),
+    [
+        ("enable_gpus", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
+        ("mirror", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
+        (
+            "mirror",
+            {"kind": "architecture_missing", "image": MISSING, "architecture": "amd64"},
+            "MIRROR-ARCH",
+            "amd64",
+        ),
+        ("mirror", {"kind": "forbidden", "image": MISSING}, "MIRROR-DENIED", "refused"),
+    ],
+)
+def test_an_image_that_nodes_cannot_pull_is_named_before_the_first_write(
+    place: Place, playbook: str, lost: Data, code: str, words: str
+) -> None:
+    with trouble(place.cluster, **lost):
         run = place.run(playbook, gpu_pools=POOLS, **SOURCES)
-    found = verdict(run, "MIRROR-MISSING", "registry")
-    for part in (MISSING, "inference", "registry.example.com:8443/nvcr/nvidia/k8s/cuda-sample", "404"):
+    found = verdict(run, code, "registry")
+    for part in (MISSING, "inference", words):
         assert part in found["message"]
-    assert f"mirror.additionalImages: - name: {MISSING}" in found["remedy"]
+    if code == "MIRROR-MISSING":
+        assert "/nvcr/nvidia/k8s/cuda-sample:" in found["message"]
+        assert f"mirror.additionalImages: - name: {MISSING}" in found["remedy"]
     assert place.writes(run) == []
 
 

@@ -35,7 +35,7 @@ def test_a_set_for_tags_serves_no_digests_and_lacks_none() -> None:
 def test_a_tag_with_a_digest_is_pulled_by_the_digest() -> None:
     sets = [mirror_set(nvcr_dot_io=f"{MIRROR}/nvcr")]
     image = f"nvcr.io/nvidia/k8s-device-plugin:v0.20.0@{DIGEST}"
-    assert rules.route(image, sets).asked[0] == f"{MIRROR}/nvcr/nvidia/k8s-device-plugin:v0.20.0@{DIGEST}"
+    assert rules.route(image, sets).asked[0] == f"{MIRROR}/nvcr/nvidia/k8s-device-plugin@{DIGEST}"
 
 
 def test_the_longest_source_decides_even_without_a_mirror_for_tags() -> None:

@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     THERE,
     UNREACHABLE,
     Answer,
+    lookup_answers,
 )
 
 Data = dict[str, t.Any]
@@ -61,6 +62,31 @@ def asked(
 )
 def test_an_answer_has_its_code(found: Asked, code: str, said: str) -> None:
     assert (found.code, found.said) == (code, said)
+
+
+NO_ROUTE: t.Final = f'{BY_DIGEST}: Get "https://nvcr.io/v2/": dial tcp: lookup nvcr.io: no such host'
+AT_MIRROR: t.Final = f"{MIRROR}/nvcr/nvidia/driver@{DIGEST}"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (f'dockerimage.image.openshift.io "{AT_MIRROR}" not found', "MIRROR-MISSING"),
+        (f"{AT_MIRROR}: manifest unknown: manifest unknown", "MIRROR-MISSING"),
+        (f'you may not have access to the container image "{AT_MIRROR}"', "MIRROR-DENIED"),
+        (f"{AT_MIRROR}: denied: requested access to the resource is denied", "MIRROR-DENIED"),
+        (f"{AT_MIRROR}: toomanyrequests: slow down", "MIRROR-AWAY"),
+    ],
+)
+def test_what_the_mirror_says_counts_beside_a_source_without_a_route(text: str, code: str) -> None:
+    answers = lookup_answers([BY_DIGEST], {"status": {"images": [failed(f"[{text}, {NO_ROUTE}]")]}})
+    wanted = Wanted(BY_DIGEST, "driver", ("training",), ("amd64",))
+    assert Asked(wanted, rules.route(BY_DIGEST, SETS), answers[BY_DIGEST], "").code == code
+
+
+def failed(text: str) -> Data:
+    status = {"status": "Failure", "reason": "InternalError", "message": f"Internal error occurred: {text}"}
+    return {"status": status}
 
 
 def test_a_missing_image_says_who_needs_it_who_was_asked_and_the_line() -> None:
