@@ -27,6 +27,7 @@ SHARED: t.Final = (
         "idle",
         "diagnosis",
         "must_gather",
+        "images",
     ),
 )
 # What each playbook does. A role that the user leaves out by a tag is not asked about.
@@ -41,7 +42,7 @@ _CREATE: t.Final = (
     "gpu_validation",
 )
 PARTS: t.Final[dict[str, tuple[str, ...]]] = {
-    "enable_gpus": ("lease", "plan", "leftovers", *_CREATE),
+    "enable_gpus": ("lease", "plan", "leftovers", "images", *_CREATE),
     "remove_gpus": ("lease", "plan", "removal", *(f"{part} absent" for part in _CREATE)),
     "resize_pool": ("lease", "plan", "gpu_node_pool"),
     "replace_node": ("lease", "gpu_node_pool", "gpu_validation"),
@@ -71,6 +72,7 @@ GRANTED: t.Final = {
     "report_use": ("gpu_use",),
     "diagnose": ("plan", "diagnosis"),
     "must_gather": ("must_gather",),
+    "mirror": ("plan", "images"),
 }
 # These change the number of machines of a pool and nothing that belongs to it.
 _OF_POOL: t.Final = ("gpu_node_pool health", "gpu_node_pool autoscale")
@@ -97,6 +99,7 @@ CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cl
 NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "default": ("default",),
     "openshift": ("openshift",),
+    "config": ("openshift-config",),
     "marketplace": ("openshift-marketplace",),
     "machines": ("openshift-machine-api",),
     "tuning": (TUNING,),

@@ -101,6 +101,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
     places = {
         "default": ["default"],
         "openshift": ["openshift"],
+        "config": [*needs.NAMESPACES["config"]],
         "marketplace": [params["source_namespace"]],
         "machines": [params["machine_namespace"]],
         "tuning": [needs.TUNING],

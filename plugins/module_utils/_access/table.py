@@ -218,6 +218,7 @@ operator_upgrade
   gpu          list,watch                           ClusterServiceVersion DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
   gpu          list                                 Event
+  gpu          create?                              ImageStreamImport
   nfd          get,list,watch,patch                 Subscription InstallPlan
   nfd          list,watch                           ClusterServiceVersion DaemonSet Deployment
   nic          get?,list?,watch?,patch?             Subscription InstallPlan
@@ -330,6 +331,21 @@ must_gather
   machines     list?                                Machine MachineSet Event
   marketplace  list?                                CatalogSource Event
   openshift    list?                                ImageStream
+images
+  -            get?                                 OperatorHub ClusterVersion Proxy Network Namespace
+  -            get?                                 images.config.openshift.io
+  -            list?                                ImageDigestMirrorSet ImageTagMirrorSet Node Subscription
+  -            list?                                ImageContentSourcePolicy
+  marketplace  get,list?                            PackageManifest
+  marketplace  list?                                CatalogSource
+  openshift    get?                                 ImageStream
+  config       get?                                 ConfigMap
+  default      create?                              ImageStreamImport
+  gpu          create?                              ImageStreamImport
+  gpu          get?                                 ClusterServiceVersion
+  nfd          get?                                 ClusterServiceVersion
+  nic          get?                                 ClusterServiceVersion
+  kueue        get?                                 ClusterServiceVersion
 preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod

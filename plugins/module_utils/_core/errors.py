@@ -26,6 +26,7 @@ LAYERS: t.Final = {
     "NIC": "gpu",
     "REBOOT": "tuning",
     "PULL": "registry",
+    "MIRROR": "registry",
     "REPAIR": "node",
     "QUOTA": "quota",
     "POLICY": "policy",
@@ -50,7 +51,7 @@ _OPTIONS: t.Final = (
     *("QUEUE-CLAIMS", "QUEUE-COHORT", "QUEUE-FLAVOR", "QUEUE-NAME", "QUEUE-NAMESPACE", "QUEUE-QUOTA"),
     *("QUEUE-NO-COHORT", "QUEUE-NO-LENDER", "QUEUE-RECLAIM"),
     *("QUEUE-TWO-FLAVORS", "QUEUE-TWO-QUOTAS", "MON-ALERT", "MON-LIMIT", "MON-METRIC"),
-    *("PULL-CONFIG", "REBOOT-ABSENT", "REBOOT-ALL-CPUS", "REBOOT-CPUS"),
+    *("PULL-CONFIG", "MIRROR-FILE", "REBOOT-ABSENT", "REBOOT-ALL-CPUS", "REBOOT-CPUS"),
     *("REBOOT-CPU-LISTS", "REBOOT-HUGE-PAGES", "REBOOT-NUMA", "REBOOT-TWO-POOLS"),
 )
 _ELSEWHERE: t.Final = {

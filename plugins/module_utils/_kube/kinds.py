@@ -149,6 +149,8 @@ config.openshift.io/v1 openshift
   Proxy
   DNS
   OperatorHub
+  Image
+  Network
   ImageDigestMirrorSet
   ImageTagMirrorSet
 operator.openshift.io/v1alpha1 openshift

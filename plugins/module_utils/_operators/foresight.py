@@ -6,12 +6,17 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.errors import AcceleratorError
+from .._core.objects import KubeObject, at
 from .._core.ownership import owned
 from .._impact import consent, driver
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._nodes.labels import labels
+from .._nodes.system import image_suffixes
 from .._olm import busy, catalogue, driver_change, plans, progress, support, unpack
+from .._stack.drivers import image
+from .._stack.drivers.steps import look_up
 from . import disruption, order
 from .crd_changes import CrdChange, between, refuse_lost
 from .jobs import Job, ask_of
@@ -49,6 +54,7 @@ def foresee(api: Api, job: Job, params: OperatorUpgradeParams) -> list[dict[str,
         refuse_lost(crds(api, plan), plan["metadata"]["name"])
     policies = _policies(api, way.package)
     stops = [stop.csv for stop in way.stops]
+    _refuse_missing_tags(api, job, policies)
     changes = [disruption.new_driver(job.running, job.offer, csv, policies) for csv in stops]
     change = next((one for one in changes if one is not None), None)
     if change is not None and params["driver_change"] == driver_change.ASK:
@@ -61,6 +67,25 @@ def foresee(api: Api, job: Job, params: OperatorUpgradeParams) -> list[dict[str,
         one for csv in stops for one in disruption.questions(job.running, job.offer, csv, policies, kept)
     ]
     return consent.ask(api, asked, params["on_busy"], busy.CODE)
+
+
+def _refuse_missing_tags(api: Api, job: Job, policies: t.Iterable[KubeObject]) -> None:
+    """Raise if a driver by tag has no image with the tag of the new release; warn if that is not known."""
+    end = job.way.stops[-1].csv
+    before, after = (support.release_of(catalogue.version_of(csv)) for csv in (job.way.installed, end))
+    if job.way.package != order.GPU or not before or not after or not before < image.MAJOR_ONLY <= after:
+        return
+    drivers = [one["spec"] if one["kind"] == "NVIDIADriver" else at(one, "spec.driver") for one in policies]
+    names = [name for one in drivers if (name := image.tagged(one or {}))]
+    nodes = api.list(known("Node"), labels=driver.DRIVEN) if names else []
+    suffixes = {found[-1] for node in nodes if (found := image_suffixes(labels(node)))}
+    for told in look_up(
+        api, (f"{name}-{suffix}" for name in names for suffix in suffixes), job.namespace
+    ).values():
+        if told.verdict == image.MISSING:
+            raise AcceleratorError("MIRROR-OS-TAG", csv=end, image=told.image, words=told.words)
+        if told.verdict != image.THERE:
+            api.warn(f"{end} takes the driver image {told.image}, and it is not known whether that exists.")
 
 
 def _policies(api: Api, package: str) -> list[KubeObject]:

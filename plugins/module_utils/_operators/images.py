@@ -22,8 +22,7 @@ def late(
 
     owners: custom resources that may name an image themselves; the operator then keeps that one.
     """
-    chosen = {one for owner in owners for one in _chosen(owner.get("spec"))}
-    outdated = set(old) - chosen
+    outdated = set(old) - {one for owner in owners for one in chosen(owner.get("spec"))}
     return sorted(name(one) for one in workloads if outdated & _templated(one))
 
 
@@ -37,11 +36,11 @@ def _templated(workload: KubeObject) -> set[str]:
     return {str(one.get("image")) for one in containers}
 
 
-def _chosen(part: t.Any) -> t.Iterator[str]:
+def chosen(part: t.Any) -> t.Iterator[str]:
     """Yield the images that a spec names by repository, image and version, at any depth."""
     if isinstance(part, list):
         for one in part:
-            yield from _chosen(one)
+            yield from chosen(one)
     if not isinstance(part, dict):
         return
     version = str(part.get("version") or "")
@@ -49,4 +48,4 @@ def _chosen(part: t.Any) -> t.Iterator[str]:
         path = "/".join(str(one) for one in (part.get("repository"), part["image"]) if one)
         yield f"{path}{'@' if version.startswith('sha256:') else ':'}{version}"
     for one in part.values():
-        yield from _chosen(one)
+        yield from chosen(one)

@@ -160,13 +160,14 @@ def forbidden(run: Run, audit: Audit) -> set[tuple[str, str]]:
     return {(one.verb, one.resource) for one in asked if one.event["annotations"][decision] == "forbid"}
 
 
-@pytest.mark.long("runs ten playbooks; the unit tests of the table hold each row")
+@pytest.mark.long("runs eleven playbooks; the unit tests of the table hold each row")
 def test_each_playbook_works_with_its_own_account(accounts: Accounts, cluster: Cluster, audit: Audit) -> None:
     busy = {"gpu_on_busy": "drain"}
     day: list[tuple[str, str, Variables]] = [
         ("enable_gpus", "", {}),
         ("plan", "enable_gpus", {}),
         ("drift", "", {}),
+        ("mirror", "", {"gpu_mirror_fail_on": "never"}),
         ("tune_nodes", "", {"gpu_pools": tuned_pools()}),
         ("preflight_update", "", {"gpu_update_version": "4.20.99", "gpu_update_fail_on": "never"}),
         ("resize_pool", "", {"gpu_pool": "demo", "gpu_replicas": 1, **busy}),

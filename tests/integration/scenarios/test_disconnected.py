@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
-from integration.scenarios.place import Data, Place, existing, setting
+import yaml
+from integration.scenarios.place import Data, Place, existing, said, setting
+from integration.stack.operators.updates import trouble
 from integration.troubles.demo import verdict
 
 SCENARIO: t.Final = "disconnected"
@@ -35,9 +38,58 @@ def test_the_remedy_names_the_variable_and_the_mirror_before_the_first_write(
     assert place.writes(run) == []
 
 
+MISSING: t.Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8"
+SOURCES: t.Final = REDHAT | CERTIFIED
+
+
+def test_every_image_is_listed_with_its_mirror_and_the_file_for_oc_mirror(
+    place: Place, tmp_path: Path
+) -> None:
+    file = tmp_path / "image-set.yml"
+    run = place.done("mirror", gpu_pools=POOLS, gpu_mirror_file=str(file), **SOURCES)
+    images = said(run, "Show the images")
+    assert any(line.startswith(MISSING) and "inference, training" in line for line in images)
+    assert {line.split()[1] for line in images[1:]} == {"there"}
+    mirror = yaml.safe_load(file.read_text())["mirror"]
+    packages = {one["name"]: by["catalog"] for by in mirror["operators"] for one in by["packages"]}
+    assert packages == {
+        "nfd": "registry.redhat.io/redhat/redhat-operator-index:v4.22",
+        "gpu-operator-certified": "registry.redhat.io/redhat/certified-operator-index:v4.22",
+    }
+    assert MISSING in [one["name"] for one in mirror["additionalImages"]]
+    assert place.writes(run) == []
+
+
+@pytest.mark.parametrize(
+    ("playbook", "lost", "code", "words"),
+    [
+        ("enable_gpus", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
+        ("mirror", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
+        (
+            "mirror",
+            {"kind": "architecture_missing", "image": MISSING, "architecture": "amd64"},
+            "MIRROR-ARCH",
+            "amd64",
+        ),
+        ("mirror", {"kind": "forbidden", "image": MISSING}, "MIRROR-DENIED", "refused"),
+    ],
+)
+def test_an_image_that_nodes_cannot_pull_is_named_before_the_first_write(
+    place: Place, playbook: str, lost: Data, code: str, words: str
+) -> None:
+    with trouble(place.cluster, **lost):
+        run = place.run(playbook, gpu_pools=POOLS, **SOURCES)
+    found = verdict(run, code, "registry")
+    for part in (MISSING, "inference", words):
+        assert part in found["message"]
+    if code == "MIRROR-MISSING":
+        assert "/nvcr/nvidia/k8s/cuda-sample:" in found["message"]
+        assert f"mirror.additionalImages: - name: {MISSING}" in found["remedy"]
+    assert place.writes(run) == []
+
+
 def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
-    sources = REDHAT | CERTIFIED
-    run = place.done("enable_gpus", gpu_pools=POOLS, **sources)
+    run = place.done("enable_gpus", gpu_pools=POOLS, **SOURCES)
     made = place.client.list("operators.coreos.com/v1alpha1", "subscriptions")
     assert {one["spec"]["source"] for one in made} == {*REDHAT.values(), *CERTIFIED.values()}
     shown = next(task for task in run.tasks if task.name == "Show the pools")["msg"]
@@ -47,7 +99,7 @@ def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
         ("inference", "1/1/1"),
         ("training", "8/8/8"),
     ]
-    again = place.done("enable_gpus", gpu_pools=POOLS, **sources)
+    again = place.done("enable_gpus", gpu_pools=POOLS, **SOURCES)
     assert (again.changed, place.writes(again)) == (0, [])
 
 

@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._access.nee
 PLACES: t.Final = {
     "default": ["default"],
     "openshift": ["openshift"],
+    "config": ["openshift-config"],
     "marketplace": ["openshift-marketplace"],
     "machines": ["machines"],
     "tuning": ["tuning"],

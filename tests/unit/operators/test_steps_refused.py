@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 from unit.engine import api_on
-from unit.fake_server import FakeServer
-from unit.operators.builders import OLD_DRIVER, csv, csv_name
+from unit.fake_server import Answer, FakeServer
+from unit.operators.builders import OLD_DRIVER, Object, csv, csv_name, offer
 from unit.operators.test_steps import KINDS, OLM, SPACE, params, plan, put
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -42,6 +44,73 @@ def test_a_plan_that_is_refused_at_its_approval_gives_the_channel_back(server: F
     assert error.message.endswith("The Subscription has channel a again.")
     (row,) = error.facts["operators"]
     assert [one["install_plan"] for one in row["steps"]] == [None], "no step was done"
+
+
+RHEL: t.Final = {
+    "nvidia.com/gpu.deploy.driver": "true",
+    "feature.node.kubernetes.io/system-os_release.ID": "rhel",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "9.8",
+}
+
+
+def crossing(version: str, answer: Object) -> FakeServer:
+    """Return a server with an operator before 26.7, a driver with a version, and the registries' answer."""
+    server = FakeServer(*KINDS, "ClusterPolicy", "ImageStreamImport")
+    put(server, GPU, "26.3.3", "a")
+    manifest = offer(GPU, a="26.3.3", b="26.7.1")
+    manifest["metadata"]["namespace"] = "m"
+    manifest["status"] |= {"catalogSource": "s", "catalogSourceNamespace": "m"}
+    server.put({"apiVersion": "packages.operators.coreos.com/v1", "kind": "PackageManifest", **manifest})
+    driver = {"repository": "nvcr.io/nvidia", "image": "driver", "version": version}
+    policy = {"metadata": {"name": "gpu"}, "spec": {"driver": driver}}
+    server.put({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", **policy})
+    server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-0", "labels": RHEL}})
+    told = {"kind": "ImageStreamImport", "status": {"images": [answer]}}
+
+    def ask(method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
+        found = server.answer(method, url, body, **more)
+        return Answer(201, told) if method == "POST" else found
+
+    server.request = ask
+    return server
+
+
+GONE: t.Final = {"status": {"status": "Failure", "reason": "NotFound", "message": "not found"}}
+
+
+def test_a_driver_by_tag_without_the_tag_of_the_new_release_is_refused() -> None:
+    server = crossing("580.95.05", GONE)
+    with pytest.raises(AcceleratorError) as caught:
+        steps.upgrade(api_on(server), params({"name": "gpu", "channel": "b"}, repair=True))
+    assert caught.value.code == "MIRROR-OS-TAG"
+    assert f"{csv_name('26.7.1')} takes the driver image nvcr.io/nvidia/driver:580.95.05-rhel9," in (
+        caught.value.message
+    )
+    assert channel_of(server) == "a"
+    assert [one for one in server.requests if one[0] not in ("GET", "POST")] == []
+
+
+@pytest.mark.parametrize(
+    ("version", "answer", "warned"),
+    [
+        ("580.95.05", {"status": {"status": "Success"}}, False),
+        ("580.95.05", {"status": {"status": "Failure", "message": "no route"}}, True),
+        (f"sha256:{'1' * 64}", GONE, False),
+    ],
+)
+def test_a_tag_that_is_there_a_digest_and_a_silent_registry_let_the_upgrade_go(
+    version: str, answer: Object, warned: bool
+) -> None:
+    api = api_on(crossing(version, answer), check_mode=True)
+    steps.upgrade(api, params({"name": "gpu", "channel": "b"}, repair=True))
+    assert [one for one in api.warnings if "580.95.05-rhel9" in one] == (
+        [
+            f"{csv_name('26.7.1')} takes the driver image nvcr.io/nvidia/driver:580.95.05-rhel9, and it is "
+            "not known whether that exists."
+        ]
+        if warned
+        else []
+    )
 
 
 def test_check_mode_shows_that_only_the_channel_changes(server: FakeServer) -> None:

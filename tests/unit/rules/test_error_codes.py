@@ -40,6 +40,7 @@ PROGRAMS = {
     "ansible-playbook",
     "helm",
     "oc",
+    "oc-mirror",
     "openstack",
     "pip",
     "podman",

@@ -56,7 +56,9 @@ class TestModule:
         """A test names it, or it is a task of a role or of a playbook that a test or molecule plays."""
         tests = text("tests/integration/**/*.py", "molecule/**/*.yml")
         played = [one.name for one in ROOT.glob("playbooks/*.yml") if re.search(rf"\b{one.stem}\b", tests)]
-        tasks = text("roles/*/tasks/*.yml", *(f"playbooks/{name}" for name in played))
+        tasks = text(
+            "roles/*/tasks/*.yml", "playbooks/tasks/*.yml", *(f"playbooks/{name}" for name in played)
+        )
         run = {*re.findall(r'"(\w+)"', tests), *re.findall(r"accelerators\.openshift\.(\w+):", tasks)}
         assert [name for name in MODULES if name not in run] == []
 

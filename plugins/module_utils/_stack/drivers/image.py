@@ -18,6 +18,8 @@ from ..._nodes.system import KERNEL, image_suffixes
 from ..._nodes.taints import matches
 
 Data = dict[str, t.Any]
+# From this release on the GPU operator leaves RHEL's minor version out of the tags of drivers.
+MAJOR_ONLY: t.Final = (26, 7)
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")
 
 
@@ -55,6 +57,13 @@ class Change(t.NamedTuple):
         return matches(self.after.get("nodeSelector") or {}, marks) and not any(
             matches(one, marks) for one in self.without
         )
+
+
+def tagged(driver: Data) -> str:
+    """Return the image of a driver by tag, without the operating system at the tag's end; else ""."""
+    repository, image, version = (str(driver.get(key) or "") for key in ("repository", "image", "version"))
+    is_plain = version and not version.startswith("sha256:") and not driver.get("usePrecompiled")
+    return f"{repository}/{image}:{version}" if repository and image and is_plain else ""
 
 
 def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
@@ -125,12 +134,16 @@ _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden"
 
 
 class Answer(t.NamedTuple):
-    """Whether an image exists. words: the server's message; empty if the image exists."""
+    """Whether an image exists. words: the server's message; empty if the image exists.
+
+    archs: its architectures, none if the server does not say.
+    """
 
     image: str
     verdict: str
     digest: str = ""
     words: str = ""
+    archs: tuple[str, ...] = ()
 
 
 def lookup_question(images: t.Sequence[str], namespace: str) -> Data:
@@ -177,10 +190,17 @@ def _lookup_answer(image: str, entry: Data) -> Answer:
     if not status.get("status"):
         return Answer(image, NOT_ASKED, words="the server said nothing about it")
     if status["status"] == "Success":
-        return Answer(image, THERE, digest=str(at(entry, "image.metadata.name") or ""))
+        return Answer(image, THERE, str(at(entry, "image.metadata.name") or ""), archs=_archs(entry))
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
     return Answer(image, _BY_REASON.get(reason) or _by_words(words), words=words)
+
+
+def _archs(entry: Data) -> tuple[str, ...]:
+    """Return the architectures of an index's manifests, or of the one image."""
+    manifests = at(entry, "image.dockerImageManifests") or []
+    found = {one.get("architecture") for one in manifests}
+    return tuple(sorted(filter(None, found or {at(entry, "image.dockerImageMetadata.Architecture")})))
 
 
 def _by_words(words: str) -> str:

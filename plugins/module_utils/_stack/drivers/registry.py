@@ -207,12 +207,12 @@ def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:
     A node uses only the most specific source, even if that has no mirror for tags and the image has a tag.
     """
     whole = f"{triple['repository']}/{triple['image']}"
-    nearest = max((one for one in elsewhere if _lies_in(whole, one)), key=len, default="")
+    nearest = max((one for one in elsewhere if lies_in(whole, one)), key=len, default="")
     by = elsewhere.get(nearest, Source())
     return by.digests if triple["version"].startswith("sha256:") else by.tags
 
 
-def _lies_in(repository: str, source: str) -> bool:
+def lies_in(repository: str, source: str) -> bool:
     """Return whether source is the repository's registry, a path above it, or `*.` and a parent domain."""
     if source.startswith("*."):
         return repository.partition("/")[0].partition(":")[0].endswith(source[1:])

@@ -1,0 +1,244 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images that pools need, each with the reason and with who needs it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue import generations
+from .._catalogue.driver_branches import REPOSITORY
+from .._core.objects import KubeObject
+from .._nodes.labels import labels
+from .._nodes.system import system
+from .._nodes.taints import matches
+from .._olm import catalogue, support
+from .._operators.images import chosen
+from .._operators.upgrade_path import Way
+from .._stack.drivers import image, toolkit
+from .._update.drivers import suffixes_of_release
+from .._workload.programs.program import GpuNode, Settings
+from .._workload.programs.registry import PROGRAMS
+from . import rules
+
+Data = t.Mapping[str, t.Any]
+ARCH: t.Final = "kubernetes.io/arch"
+# Sections of images whose tags end as the driver's do.
+_BESIDE: t.Final = ("gds", "gdrcopy")
+# The tag of the vGPU manager depends on hosts that no pool describes.
+_VGPU: t.Final = ("vgpuManager", "vgpu_manager")
+# The NIC driver's section, as an option and as the API has it.
+_NIC_DRIVER: t.Final = ("ofed_driver", "ofedDriver")
+# Images of the GPU operator for virtual machines, confidential computing and GDRCopy, which few pools need.
+_SELDOM: t.Final = (
+    *("vgpu-device-manager", "k8s-cc-manager", "kubevirt-gpu-device-plugin", "gdrdrv"),
+    *("kata-sandbox-device-plugin", "kata-gpu-device-plugin", "k8s-kata-manager"),
+)
+
+
+class Wanted(t.NamedTuple):
+    """An image that somebody needs.
+
+    why: what it is for. needed_by: pools or operators. archs: of the nodes that pull it. package: the
+    operator whose catalogue brings it into a mirror, empty if the mirror's configuration has to name it.
+    seldom: whether only features that no pool has asked for need it.
+    """
+
+    image: str
+    why: str
+    needed_by: tuple[str, ...]
+    archs: tuple[str, ...]
+    package: str = ""
+    seldom: bool = False
+
+
+class Operator(t.NamedTuple):
+    """An operator on its way. offer: its package. catalog: image of its catalogue. images: CSV -> its images,
+    for those that are known: a PackageManifest has only the ones of the heads of channels.
+    """
+
+    way: Way
+    offer: KubeObject
+    catalog: str
+    images: Data
+
+    @property
+    def csvs(self) -> tuple[str, ...]:
+        """Return the CSVs of the way, the installed one first."""
+        passed = [csv for stop in self.way.stops for csv in stop.passes]
+        return tuple(dict.fromkeys([*([self.way.installed] if self.way.installed else []), *passed]))
+
+
+class System(t.NamedTuple):
+    """What the tags of drivers depend on. release: of OpenShift. rhcos: its versions on the nodes."""
+
+    release: tuple[int, int]
+    rhcos: tuple[str, ...]
+
+    def suffixes(self, operator: str, is_nic: bool = False) -> list[str]:
+        """Return the ends of the tags. operator: version of the GPU operator. is_nic: of the NIC driver."""
+        found = []
+        for version in self.rhcos:
+            both = suffixes_of_release(self.release, version, "")
+            short = not is_nic and (support.release_of(operator) or image.MAJOR_ONLY) >= image.MAJOR_ONLY
+            found += both[-1:] if short else both[:1]
+        return sorted(set(found))
+
+
+def system_of(nodes: t.Iterable[KubeObject], release: tuple[int, int]) -> System:
+    """Return what tags depend on. nodes: those that may get GPUs."""
+    seen = {system(node).image for node in nodes if system(node).coreos}
+    return System(release, tuple(sorted(seen - {""})))
+
+
+def archs_of(pool: Data, nodes: t.Iterable[KubeObject]) -> tuple[str, ...]:
+    """Return the architectures of a pool's nodes: by its candidates, else by the nodes that it has."""
+    selector = pool.get("node_selector") or {}
+    live = {labels(node).get(ARCH, "") for node in nodes if selector and matches(selector, labels(node))}
+    planned = {one["arch"] for one in pool.get("candidates") or [] if one.get("instance_type")}
+    return tuple(sorted((planned if not pool.get("existing") else live - {""}) or {"amd64"}))
+
+
+def of_operator(operator: Operator, archs: t.Sequence[str]) -> list[Wanted]:
+    """Return the images of all CSVs of the way that the catalogue or the cluster names."""
+    package = operator.way.package
+    return [
+        Wanted(one, f"{_part(one)} of {csv}", (package,), tuple(archs), package, _part(one) in _SELDOM)
+        for csv in operator.csvs
+        for one in operator.images.get(csv) or ()
+    ]
+
+
+def unlisted(operator: Operator) -> list[str]:
+    """Return the CSVs of the way whose images nobody inside the cluster names."""
+    return [csv for csv in operator.csvs if not operator.images.get(csv)]
+
+
+def _part(reference: str) -> str:
+    return rules.split(reference)[0].rpartition("/")[2]
+
+
+def of_driver(
+    driver: Data,
+    csvs: t.Sequence[str],
+    on: System,
+    nodes: t.Sequence[KubeObject],
+    whose: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[Wanted]:
+    """Return the images of a driver that is not the operator's own.
+
+    csvs: of the GPU operator on its way, since its release decides about the tags. nodes: of the pools.
+    whose: names of the pools, and their architectures.
+    """
+    beside = [driver[key] for key in _BESIDE if (driver.get(key) or {}).get("image")]
+    found = [one for part in beside for one in of_driver(part, csvs, on, nodes, whose)]
+    return found + _of_driver(driver, csvs, on, nodes, whose)
+
+
+def _of_driver(
+    driver: Data,
+    csvs: t.Sequence[str],
+    on: System,
+    nodes: t.Sequence[KubeObject],
+    whose: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[Wanted]:
+    version = str(driver.get("version") or "")
+    if not version or driver.get("enabled") is False:
+        return []
+    place = {"repository": driver.get("repository") or REPOSITORY, "image": driver.get("image") or "driver"}
+    path = f"{place['repository']}/{place['image']}"
+    if version.startswith("sha256:"):
+        return [Wanted(f"{path}@{version}", "driver, by digest", *whose)]
+    if driver.get("use_precompiled") or driver.get("usePrecompiled"):
+        needs = image.precompiled({**place, "version": version}, nodes)
+        return [
+            Wanted(one, f"precompiled driver for kernel {need.kernel}", *whose)
+            for need in needs
+            for one in need.images[-1:]
+        ]
+    return [
+        Wanted(f"{path}:{version}-{suffix}", f"{place['image']}, by the tag that {csv} takes", *whose)
+        for csv in csvs
+        for suffix in on.suffixes(catalogue.version_of(csv))
+    ]
+
+
+def of_operands(
+    spec: Data, who: str, on: System, archs: t.Sequence[str], csvs: t.Sequence[str] = ()
+) -> list[Wanted]:
+    """Return the images that a ClusterPolicy or a NicClusterPolicy names itself, but for the GPU driver.
+
+    csvs: as in `of_driver`, which knows the tags of what stands beside the driver.
+    """
+    apart = ("driver", *_VGPU, *_BESIDE, *_NIC_DRIVER)
+    rest = {key: value for key, value in spec.items() if key not in apart}
+    whose = ((who,), tuple(archs))
+    found = [Wanted(one, f"{_part(one)}, as its options say", *whose) for one in chosen(rest)]
+    found += of_driver({key: spec.get(key) for key in _BESIDE}, csvs, on, (), whose)
+    nic: Data = next((spec[key] for key in _NIC_DRIVER if spec.get(key)), {})
+    if nic.get("image") and nic.get("version"):
+        path = "/".join(filter(None, (nic.get("repository"), nic["image"])))
+        found += [
+            Wanted(f"{path}:{nic['version']}-{suffix}-{arch}", "driver of the network cards", (who,), (arch,))
+            for suffix in on.suffixes("", is_nic=True)
+            for arch in archs
+        ]
+    return found
+
+
+def of_toolkit(streams: t.Iterable[KubeObject], on: System, archs: t.Sequence[str]) -> list[Wanted]:
+    """Return the Driver Toolkit of each RHCOS of the nodes, with which drivers are built."""
+    known = toolkit.images(streams)
+    why = "Driver Toolkit of RHCOS {}"
+    found = {version: known[version] for version in on.rhcos if known.get(version)}
+    return [Wanted(one, why.format(version), ("driver",), tuple(archs)) for version, one in found.items()]
+
+
+def of_validations(validations: t.Iterable[Data], pools: t.Iterable[Data]) -> list[Wanted]:
+    """Return the images of the programs that validate the pools. Each pool has its C(archs)."""
+    by_name = {pool["name"]: pool for pool in pools}
+    found = []
+    for entry in validations:
+        programs = entry.get("programs") or [{"program": entry["benchmark"], "image": entry.get("image")}]
+        for settings in map(Settings.of, programs):
+            for node in _gpu_nodes(by_name.get(entry["pool"]) or {}):
+                reference = settings.image or PROGRAMS[settings.program].image(node)
+                why = f"validation {settings.program}"
+                found.append(Wanted(reference, why, (entry["pool"],), (node.arch,)))
+    return found
+
+
+def _gpu_nodes(pool: Data) -> list[GpuNode]:
+    """Return what the images of a pool's programs depend on, for each kind of node."""
+    models = [str(one.get("gpu_model") or "") for one in pool.get("candidates") or []] or [""]
+    return [
+        GpuNode(arch=arch, compute=(7, 0) if _is_old(model) else None)
+        for arch in pool.get("archs") or ("amd64",)
+        for model in dict.fromkeys(models)
+    ]
+
+
+def _is_old(model: str) -> bool:
+    """Return whether CUDA 13 has no code for the GPU."""
+    generation = generations.of(model)
+    return generation in generations.NAMES[: generations.NAMES.index("Turing")]
+
+
+def merged(wanted: t.Iterable[Wanted]) -> list[Wanted]:
+    """Return each image once, with every reason and everybody who needs it, sorted by the image."""
+    found: dict[str, Wanted] = {}
+    for one in wanted:
+        known = found.get(one.image)
+        if known is None:
+            found[one.image] = one
+            continue
+        whys = dict.fromkeys([*known.why.split("; "), one.why])
+        found[one.image] = Wanted(
+            one.image,
+            "; ".join(whys),
+            tuple(dict.fromkeys([*known.needed_by, *one.needed_by])),
+            tuple(sorted({*known.archs, *one.archs})),
+            known.package and one.package,
+            known.seldom and one.seldom,
+        )
+    return [found[key] for key in sorted(found)]

@@ -1,0 +1,240 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole module on a server in memory: what is listed, asked and refused, and that it writes nothing."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import Answer, FakeServer, status
+from unit.mirrors.builders import MIRROR, mirror_set
+from unit.mirrors.test_images import node
+from unit.operators.builders import offer
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import GPU
+from ansible_collections.accelerators.openshift.plugins.modules.image_mirrors import SPEC, ensure
+
+Data = dict[str, t.Any]
+KINDS: t.Final = (
+    *("OperatorHub", "ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSourcePolicy"),
+    *("ClusterVersion", "Node", "CatalogSource", "Subscription", "PackageManifest", "ImageStream"),
+    *("ClusterServiceVersion", "Namespace", "ConfigMap", "Proxy", "Image", "Network", "ImageStreamImport"),
+)
+SOURCE: t.Final = "cs-certified-operator-index-v4-22"
+DRIVER: t.Final = "nvcr.io/nvidia/driver@sha256:2"
+RHCOS: t.Final = "9.8.20260801-0"
+DTK: t.Final = "quay.io/openshift-release-dev/dtk@sha256:3"
+SAMPLE: t.Final = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8"
+POOL: t.Final = {
+    "name": "training",
+    "candidates": [{"instance_type": "p5.48xlarge", "arch": "amd64", "gpu_model": "H100"}],
+}
+VALIDATION: t.Final = {"pool": "training", "benchmark": "vectoradd", "image": ""}
+
+
+def config(kind: str, **spec: t.Any) -> Data:
+    return {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": kind,
+        "metadata": {"name": "version" if kind == "ClusterVersion" else "cluster"},
+        "spec": spec,
+    }
+
+
+class Mirrored(FakeServer):
+    """A cluster with a mirror. gone: images that no registry has. closed: where no look-up is allowed."""
+
+    def __init__(self, *objects: Data, gone: t.Collection[str] = ()) -> None:
+        super().__init__(*KINDS)
+        self.gone, self.closed = gone, ""
+        self.request = self.ask
+        package = offer(GPU, True, [DRIVER], stable="26.3.3 26.7.0 26.7.1", v26__3="26.3.3")
+        package |= {"apiVersion": "packages.operators.coreos.com/v1", "kind": "PackageManifest"}
+        package["metadata"]["namespace"] = "openshift-marketplace"
+        package["status"] |= {"catalogSource": SOURCE, "catalogSourceNamespace": "openshift-marketplace"}
+        worker = node(RHCOS, **{"node-role.kubernetes.io/worker": ""}) | {"apiVersion": "v1", "kind": "Node"}
+        version = config("ClusterVersion")
+        version["status"] = {"history": [{"state": "Completed", "version": "4.22.5"}]}
+        catalog = {
+            "apiVersion": "operators.coreos.com/v1alpha1",
+            "kind": "CatalogSource",
+            "metadata": {"name": SOURCE, "namespace": "openshift-marketplace"},
+            "status": {"connectionState": {"lastObservedState": "READY"}},
+        }
+        stream = {
+            "apiVersion": "image.openshift.io/v1",
+            "kind": "ImageStream",
+            "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
+            "spec": {"tags": [{"name": RHCOS, "from": {"name": DTK}}]},
+        }
+        hub = config("OperatorHub", disableAllDefaultSources=True)
+        digests = mirror_set(never=True, nvcr_dot_io=f"{MIRROR}/nvcr", quay_dot_io=f"{MIRROR}/quay")
+        tags = mirror_set("ImageTagMirrorSet", True, nvcr_dot_io=f"{MIRROR}/nvcr")
+        for one in (package, worker, version, catalog, stream, hub, digests, tags, *objects):
+            self.put(one)
+
+    def ask(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
+        if self.closed and self.closed in url:
+            return status(403, "Forbidden", f"{self.closed} is forbidden")
+        answer = self.answer(method, url, body, **more)
+        if method == "POST" and answer.status < 300:
+            wanted = json.loads(body or b"")["spec"]["images"]
+            found = [self._image(one["from"]["name"]) for one in wanted]
+            return Answer(201, {"kind": "ImageStreamImport", "status": {"images": found}})
+        return answer
+
+    def _image(self, image: str) -> Data:
+        if image in self.gone:
+            words = f'dockerimage.image.openshift.io "{image}" not found'
+            return {"status": {"status": "Failure", "reason": "NotFound", "message": words}}
+        manifests = [{"architecture": "amd64"}]
+        return {
+            "status": {"status": "Success"},
+            "image": {"metadata": {"name": "sha256:9"}, "dockerImageManifests": manifests},
+        }
+
+
+def options(**given: t.Any) -> Data:
+    defaults = {key: one.get("default") for key, one in SPEC.options.items()}
+    operators = [{"name": GPU, "namespace": "nvidia-gpu-operator", "source": SOURCE}]
+    return {**defaults, "operators": operators, "pools": [POOL], "validations": [VALIDATION], **given}
+
+
+def subscription(installed: str, channel: str = "stable") -> Data:
+    return {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "Subscription",
+        "metadata": {"name": GPU, "namespace": "nvidia-gpu-operator"},
+        "spec": {
+            "name": GPU,
+            "channel": channel,
+            "source": SOURCE,
+            "sourceNamespace": "openshift-marketplace",
+        },
+        "status": {"installedCSV": f"{GPU}.v{installed}"},
+    }
+
+
+def run(server: FakeServer, **given: t.Any) -> Data:
+    return ensure(api_on(server), options(**given))
+
+
+def test_every_image_is_listed_asked_and_there() -> None:
+    server = Mirrored()
+    found = run(server)
+    assert {one["image"]: (one["needed_by"], one["answer"]) for one in found["images"]} == {
+        DRIVER: ([GPU], "there"),
+        DTK: (["driver"], "there"),
+        SAMPLE: (["training"], "there"),
+    }
+    assert (found["verdict"], found["mirrored"], found["image_tag_mirror_set"]) == ("ok", True, None)
+    assert found["image_set"]["mirror"]["operators"][0]["catalog"].endswith("certified-operator-index:v4.22")
+    assert [one["name"] for one in found["image_set"]["mirror"]["additionalImages"]] == [SAMPLE, DTK]
+    writes = [(method, query) for method, _path, query in server.requests if method != "GET"]
+    assert [(method, query["dryRun"]) for method, query in writes] == [("POST", "All")]
+
+
+def test_a_missing_image_fails_with_all_facts() -> None:
+    with pytest.raises(AcceleratorError) as failed:
+        run(Mirrored(gone=[SAMPLE]))
+    error = failed.value
+    assert error.code == "MIRROR-MISSING"
+    for part in (SAMPLE, "training", f"{MIRROR}/nvcr/nvidia/k8s/cuda-sample", "404"):
+        assert part in error.message
+    assert f"mirror.additionalImages: - name: {SAMPLE}" in error.remedy
+    assert {one["image"] for one in error.facts["images"]} == {SAMPLE, DRIVER, DTK}
+    assert run(Mirrored(gone=[SAMPLE]), fail_on="never")["verdict"] == "blocking"
+
+
+def test_another_architecture_is_not_enough() -> None:
+    arm = {**POOL, "candidates": [{"instance_type": "g5g.xlarge", "arch": "arm64", "gpu_model": "T4G"}]}
+    with pytest.raises(AcceleratorError) as failed:
+        run(Mirrored(), pools=[arm])
+    assert (failed.value.code, "arm64" in failed.value.message) == ("MIRROR-ARCH", True)
+
+
+def test_an_upgrade_needs_the_tags_of_both_releases() -> None:
+    server = Mirrored(subscription("26.3.3"))
+    found = run(server, driver={"version": "580.95.05"})
+    tags = [one["image"] for one in found["images"] if "580.95.05" in one["image"]]
+    assert tags == [f"nvcr.io/nvidia/driver:580.95.05-{suffix}" for suffix in ("rhel9", "rhel9.8")]
+    (package,) = found["image_set"]["mirror"]["operators"][0]["packages"]
+    assert (package["channels"][0]["minVersion"], package["channels"][-1]["maxVersion"]) == (
+        "26.3.3",
+        "26.7.1",
+    )
+    # A run that upgrades nothing pulls nothing of the new release.
+    still = run(server, driver={"version": "580.95.05"}, upgrades=False)
+    assert [one["image"] for one in still["images"] if "580.95.05" in one["image"]] == tags[1:]
+
+
+def test_a_connected_cluster_costs_two_requests() -> None:
+    server = FakeServer(*KINDS)
+    server.put(config("OperatorHub"))
+    found = run(server, mirrored_only=True)
+    assert (found["mirrored"], found["images"], found["verdict"]) == (False, [], "ok")
+    assert [path.rpartition("v1/")[2] for _method, path, _query in server.requests] == [
+        "operatorhubs/cluster",
+        "imagedigestmirrorsets",
+    ]
+
+
+def test_a_cluster_that_cannot_be_asked_says_so() -> None:
+    server = Mirrored()
+    server.closed = "imagestreamimports"
+    found = run(server)
+    assert {one["answer"] for one in found["images"]} == {"unchecked"}
+    (check,) = found["checks"]
+    assert (check["code"], check["verdict"]) == ("MIRROR-UNCHECKED", "unknown")
+    with pytest.raises(AcceleratorError, match="it is not known"):
+        run(server, fail_on="unknown")
+
+
+def test_what_may_not_be_read_is_a_check_of_its_own() -> None:
+    server = Mirrored()
+    server.closed = "imagestreams/"
+    found = run(server)
+    assert [(one["name"], one["verdict"]) for one in found["checks"]] == [
+        ("images", "ok"),
+        ("ImageStream", "unknown"),
+    ]
+
+
+def test_a_file_of_the_users_is_refused_before_anything_is_asked() -> None:
+    server = Mirrored()
+    wanted = run(server)["image_set"]
+    assert run(server, image_set=wanted)["verdict"] == "ok"
+    server.requests.clear()
+    del wanted["mirror"]["additionalImages"]
+    with pytest.raises(InputError, match=r"mirror\.additionalImages lacks"):
+        run(server, image_set=wanted)
+    assert {method for method, _path, _query in server.requests} == {"GET"}
+
+
+def test_a_package_that_no_catalogue_has_is_refused() -> None:
+    entry = {"name": "nfd", "namespace": "openshift-nfd", "source": SOURCE}
+    with pytest.raises(AcceleratorError) as failed:
+        run(Mirrored(), operators=[entry])
+    assert failed.value.code == "OLM-NO-PACKAGE"
+
+
+def test_a_stream_without_the_tag_and_a_closed_list_are_named() -> None:
+    stream = {
+        "apiVersion": "image.openshift.io/v1",
+        "kind": "ImageStream",
+        "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
+        "spec": {"tags": []},
+    }
+    lists = config(
+        "Image", registrySources={"allowedRegistries": [MIRROR]}, additionalTrustedCA={"name": "ca"}
+    )
+    found = run(Mirrored(stream, lists), fail_on="never")
+    assert [one["code"] for one in found["checks"]] == ["", "MIRROR-ALLOWED", "MIRROR-CA", "GPU-DTK-STREAM"]
