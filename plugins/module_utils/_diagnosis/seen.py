@@ -20,7 +20,9 @@ GPU: t.Final = "nvidia-gpu-operator"
 NFD: t.Final = "openshift-nfd"
 NIC: t.Final = "nvidia-network-operator"
 # Nodes that are of interest have one of these labels, or are those of a pool.
-_LABELS: t.Final = (POOL, f"{GPU_PRESENT}=true", f"{NVIDIA_PCI}=true")
+_LABELS: t.Final = (POOL, f"{GPU_PRESENT}=true")
+# Nodes with a GPU that no operator has looked at have this one alone.
+_UNSEEN: t.Final = f"{NVIDIA_PCI}=true"
 
 
 def queries(gpu: str) -> dict[str, Query]:
@@ -47,11 +49,18 @@ def queries(gpu: str) -> dict[str, Query]:
     }
 
 
-def node_selectors(pools: t.Sequence[StackPool]) -> list[str]:
-    """Return label selectors that find the nodes of interest. pools: of the option, or empty."""
+def node_selectors(pools: t.Sequence[StackPool], has_stack: bool) -> list[str]:
+    """Return label selectors that find the nodes of interest. pools: of the option, or empty.
+
+    has_stack: whether an operator marks the nodes with GPUs.
+    """
     given = [pool["node_selector"] for pool in pools]
     common = common_selector(given)
-    return list(dict.fromkeys([*([common] if common else map(selector, given)), *_LABELS]))
+    return list(
+        dict.fromkeys(
+            [*([common] if common else map(selector, given)), *_LABELS, *(() if has_stack else (_UNSEEN,))]
+        )
+    )
 
 
 def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:

@@ -151,6 +151,9 @@ def _standing(found: t.Iterable[Trouble], nodes: t.Sequence[KubeObject], now: fl
     last = "" if upgrade.waits_for_jobs(nodes) else upgrade.last_move(nodes)
     cut = {name(node): written(node, MIG_STATE) for node in nodes}
     for one in found:
+        if one.code == "GPU-ALLOC" and 0 < seconds_since(cut.get(one.node, ""), now) < _STARTS:
+            yield replace(one, is_busy=True)  # the GPUs are cut, and the device plugin starts again
+            continue
         is_driver = one.code == RUNNING
         since, limit = (last, _MOVES) if is_driver else (cut.get(one.node, ""), _CUTS)
         if one.code not in (RUNNING, CUTTING) or not since or seconds_since(since, now) < limit:

@@ -48,11 +48,12 @@ def read(api: Api, params: GpuDiagnoseParams, gpu: str) -> Seen:
     seen = Seen(now=time.time())
     for key, query in reads.queries(gpu).items():
         _read(api, seen, key, query)
-    if not seen.of("policies") and not seen.of("clusters"):
+    has_stack = bool(seen.of("policies") or seen.of("clusters"))
+    if not has_stack:
         _read(api, seen, "modules", Query(known("Module")))
     nodes: dict[str, KubeObject] = {}
     given = params["pools"] or []
-    for labels in reads.node_selectors(given):
+    for labels in reads.node_selectors(given, has_stack):
         _read(api, seen, "nodes", Query(known("Node"), labels=labels))
         nodes |= {name(one): one for one in seen.of("nodes")}
     seen.objects["nodes"] = list(nodes.values())

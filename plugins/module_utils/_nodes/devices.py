@@ -121,7 +121,8 @@ def reading_again(node: dict[str, t.Any]) -> str:
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:
     """Return the resources that the node must offer: the pool's, else GPU feature discovery's count.
 
-    For shared and cut GPUs it is the capacity, which has the devices that are not healthy too.
+    For shared and cut GPUs it is the capacity of what the node offers now, which has the devices that are not
+    healthy too. A kubelet keeps the capacity of a resource that is gone for five minutes.
     """
     if wanted:
         return {name: count(number) for name, number in wanted.items()}
@@ -132,4 +133,7 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
         and marks.get("nvidia.com/mig.strategy", "none") != "none"
     )
     whole = gpus and not cut and not is_shared(node)
-    return {GPU: gpus} if whole else resources(node) | _resources(node, "capacity")
+    if whole:
+        return {GPU: gpus}
+    capacity = _resources(node, "capacity")
+    return {name: max(number, capacity.get(name, 0)) for name, number in resources(node).items()}
