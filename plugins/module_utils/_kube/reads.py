@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from .._core import redact
@@ -22,6 +23,8 @@ SIFTED_PAGE = 100
 LOG_BYTES = 1 << 18
 # A known text is often at the end of a long line, so a cut leaves both ends.
 LOG_LINE = 2000
+# What colours a line on a terminal.
+_COLOURS: t.Final = re.compile(r"\x1b\[[\d;]*m")
 # Of more lines than this, an eighth is asked for if they are too long.
 _MANY = 300
 _LONGEST_CHARACTER = 4
@@ -215,7 +218,7 @@ def log(
         # The server counts the bytes from the first of these lines, so a full answer may lack the last ones.
         if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
             break
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = _COLOURS.sub("", text).replace("\r\n", "\n").split("\n")
     return "\n".join(redact.message(line, LOG_LINE) for line in lines)
 
 

@@ -8,10 +8,11 @@ A request that fails here must not hide the original failure.
 from __future__ import annotations
 
 import contextlib
+import re
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, Snapshot, name, named, oldest
+from .._core.objects import KubeObject, Snapshot, at, name, named, oldest
 from .._kube.client import Api
 from .._kube.kinds import by_name, known
 from . import olm_stages, pointers, stages, table
@@ -19,7 +20,7 @@ from .judge import StackJudge
 from .known_texts import EVENT, PULLS, SIGNATURES
 from .operands import pod_is_ready
 from .pods import EXPLAINED, IMAGES, add, add_log_end, refused, trouble
-from .signatures import advice, recognise, reported_xids
+from .signatures import advice, recognise, reported_xids, telling
 from .stages import Chain, Finding, is_consequence, late as late_of
 
 MOST: t.Final = 4
@@ -29,6 +30,8 @@ LOG_SECONDS: t.Final = 10.0
 MOST_POINTERS: t.Final = 8
 # Stages whose programs read what a label of the node names.
 _BY_LABELS: t.Final = (stages.PLUGIN, stages.ALLOCATABLE, stages.VALIDATOR)
+# Events that say no more than the state of a container.
+_NO_NEWS: t.Final = re.compile(r"BackOff:|Failed: Error: \w+$")
 # Codes of findings that no log explains further.
 _NOT_IN_LOGS: t.Final = (
     "GPU-CP-CONFLICT",
@@ -52,7 +55,7 @@ class Source(t.NamedTuple):
 
     container: empty if the pod never ran one; only its events say why. decides: its pod belongs to the
     decisive finding. node: where the pod is, or the node of the decisive finding. previous: read the log
-    before the last restart.
+    before the last restart. failed: there was such a restart, after an error.
     """
 
     namespace: str
@@ -61,6 +64,7 @@ class Source(t.NamedTuple):
     decides: bool
     node: str = ""
     previous: bool = False
+    failed: bool = False
 
 
 def log_sources(
@@ -98,6 +102,7 @@ def log_sources(
             _decides(pod, decisive),
             decisive.node or pod["spec"].get("nodeName") or "",
             _runs_again(pod, container),
+            bool(at(_status(pod, container), "lastState.terminated.exitCode")),
         )
         for pod in wanted
         for container in _containers(pod)
@@ -106,10 +111,13 @@ def log_sources(
 
 def _runs_again(pod: KubeObject, container: str) -> bool:
     """Return whether the container runs at the moment, although it is in trouble."""
+    return "running" in (_status(pod, container).get("state") or {}) and trouble(pod) is not None
+
+
+def _status(pod: KubeObject, container: str) -> KubeObject:
     status = pod.get("status", {})
     every = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
-    state = next((one.get("state") or {} for one in every if one["name"] == container), {})
-    return "running" in state and trouble(pod) is not None
+    return next((one for one in every if one["name"] == container), {})
 
 
 def _decides(pod: KubeObject, decisive: Finding) -> bool:
@@ -160,11 +168,13 @@ def add_log(error: AcceleratorError, source: Source, log: str) -> None:
 
 
 def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeObject]) -> None:
-    """Add the first event with a known text; a failure before a container starts is in no log."""
-    for event in events:
+    """Add the first event with a known text; a failure before a container starts is in no log.
+
+    Without one, the latest is quoted if no log is.
+    """
+    told = [one for one in events if one.get("type") != "Normal" and not _NO_NEWS.match(_told(one))]
+    for event in told:
         text, reason = str(event.get("message") or ""), str(event.get("reason") or "event")
-        if event.get("type") == "Normal":
-            continue
         table = PULLS if error.code in IMAGES and reason == "Failed" else SIGNATURES
         if known := recognise(text, table, EVENT):
             names = {"node": source.node, "pod": source.pod, "namespace": source.namespace}
@@ -174,6 +184,14 @@ def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeO
                 error.code = error.code if table is PULLS else known.code
                 error.remedy = known.advice(error.remedy, **names)
             return
+    if told and "The log of container " not in error.message:
+        last = max(told, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""))
+        error.evidence.append(f"{source.pod}/{_told(last)}")
+        add(error, f"An event of pod {source.pod} says: {_told(last)}")
+
+
+def _told(event: KubeObject) -> str:
+    return f"{event.get('reason') or 'event'}: {event.get('message') or ''}"
 
 
 def _pointers(
@@ -325,6 +343,16 @@ def find_cause(
     read_logs(api, judge, error, pods, decisive)
 
 
+def _log(api: Api, source: Source) -> str:
+    """Return the log; the one before the last restart if that ended with an error, and this tells of none."""
+    log = api.log(*source[:3], tail_lines=TAIL, previous=source.previous, outage=LOG_SECONDS)
+    if source.failed and not source.previous and recognise(log) is None and not telling(log)[1]:
+        with contextlib.suppress(AcceleratorError):
+            before = api.log(*source[:3], tail_lines=TAIL, previous=True, outage=LOG_SECONDS)
+            return before if telling(before)[1] else log
+    return log
+
+
 def read_logs(
     api: Api,
     judge: StackJudge,
@@ -337,13 +365,13 @@ def read_logs(
     logs = []
     for source in [one for one in sources if one.container]:
         try:
-            log = api.log(*source[:3], tail_lines=TAIL, previous=source.previous, outage=LOG_SECONDS)
+            log = _log(api, source)
         except AcceleratorError as why:
             add_unreadable(error, source, why)
         else:
             logs.append((source, log))
-    # A known text says more than any other line, whichever container prints it.
-    for source, log in sorted(logs, key=lambda one: recognise(one[1]) is None):
+    # A known text says more than any other line, and an error more than progress, whoever prints it.
+    for source, log in sorted(logs, key=lambda one: (recognise(one[1]) is None, not telling(one[1])[1])):
         add_log(error, source, log)
     if decisive is None or not sources or not sources[0].decides or error.code != decisive.code:
         return

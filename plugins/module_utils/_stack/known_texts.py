@@ -169,6 +169,15 @@ _TOOLKIT_AND_DISCOVERY: t.Final = (
 
 _DRIVERS: t.Final = (
     Signature(
+        r"Cannot evict pod as it would violate the pod's disruption budget",
+        "NODE-PDB",
+        (DRIVER, OPERATOR),
+        "https://github.com/rancher/system-upgrade-controller/issues/78",
+        "a disruption budget keeps a pod that has to leave the node",
+        "Run `oc get pdb -A`, and run more pods of the application that the line names on other nodes, or "
+        "raise its budget. The drain tries again by itself, and the pod ends.",
+    ),
+    Signature(
         r"Could not unload NVIDIA driver kernel modules, driver is in use"
         r"|failed to unload driver: resource temporarily unavailable",
         "GPU-DRV-INUSE",
@@ -802,7 +811,7 @@ PULLS: t.Final = (
         (EVENT,),
         "https://github.com/red-hat-storage/ocs-ci/issues/4494",
         "the registry limits how often it is asked",
-        "The node tries again by itself. To end it, log in to the registry (gpu_pull_secret_file of "
+        "The node tries again by itself. To pull at once, log in to the registry (gpu_pull_secret_file of "
         "`playbooks/rotate_pull_secret.yml`), or mirror the image.",
     ),
     Signature(

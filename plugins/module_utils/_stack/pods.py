@@ -39,6 +39,8 @@ _NEVER_RAN: t.Final = (
     "StartError",
 )
 OOM: t.Final = "OOMKilled"
+# How the reason of a finding about a broken container begins.
+BROKEN: t.Final = "Operand:"
 # Ends that say no more than their exit code.
 _PLAIN_ENDS: t.Final = ("", "Error", "Completed")
 
@@ -187,7 +189,7 @@ def _waiting(
 
 def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble) -> Finding:
     what = f"{operand.component}: {as_words(found, operand.pod)}"
-    what += f": {found.message}" if found.message else ""
+    what += f": {found.message.removesuffix('.')}" if found.message else ""
     code = "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     if found.reason in IMAGE_REASONS:
         code = "GPU-IMAGE"
@@ -198,7 +200,7 @@ def _broken(node: KubeObject, operand: Operand, pod: KubeObject, found: Trouble)
         code = known.code
     return Finding(
         PENDING,
-        f"Operand:{name(node)}:{operand.component}",
+        f"{BROKEN}{name(node)}:{operand.component}",
         f"Node {name(node)}: {what}{f' ({known.meaning})' if known else ''}.",
         code,
         how_to_cure(pod, found, COMPONENTS.get(operand.component, "")),

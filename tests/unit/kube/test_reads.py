@@ -56,7 +56,7 @@ def test_a_last_line_of_3_mb_is_cut() -> None:
 
 
 def test_a_log_has_no_control_characters() -> None:
-    assert Kubelet("\x1b[31mred\x1b[0m\r\nend\n").log() == "\\x1b[31mred\\x1b[0m\nend\n"
+    assert Kubelet("\x1b[31mred\x1b[0m \x1b]0;t\x07\r\nend\n").log() == "red \\x1b]0;t\\x07\nend\n"
 
 
 def test_a_log_of_a_kubelet_that_is_away_is_tried_for_as_long_as_the_caller_wants() -> None:
