@@ -81,7 +81,9 @@ def more(seen: Seen) -> dict[str, Query]:
 
 
 def short(seen: Seen) -> list[tuple[str, Readiness]]:
-    """Return the pools that lack nodes, each with the verdict on its size."""
+    """Return the pools that lack nodes, each with the verdict on its size; none if nodes are not readable."""
+    if "nodes" in seen.unread:
+        return []
     found = [(pool["name"], judge_size(seen.of("nodes"), pool)) for pool in seen.pools]
     return [(pool, size) for pool, size in found if not size.is_ready]
 

@@ -48,8 +48,10 @@ _MOST_NODES: t.Final = 10
 _MOST_EVIDENCE: t.Final = 8
 _MOST_OTHERS: t.Final = 3
 # Sentences of a remedy that say what it ends.
-_ENDS: t.Final = re.compile(r"\b(?:[Ee]nds?|ending|is lost|are lost|loses?|go|goes)\b")
-_SENTENCE: t.Final = re.compile(r"(?<=[.:;])\s+(?=[A-Z`])")
+_ENDS: t.Final = re.compile(
+    r"\b(?:[Ee]nds?|ending|is lost|are lost|loses?|go|goes|(?:which|then|task) (?:reboots?|drains|evicts))\b"
+)
+_SENTENCE: t.Final = re.compile(r"(?<=[.;])\s+(?=[A-Z`])|(?<=:)\s+(?=`|[A-Z][a-z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,7 @@ class Trouble:
     about: the object, such as C(Pod ns/name). node, pool: empty if it belongs to none. since: RFC 3339, or
     empty. evidence: lines, each with its object and, where known, its time. cause: the layer of which it is
     a consequence; empty for a root cause. is_busy: it ends by itself, such as an upgrade within its budget.
+    is_broken: a container of it crashes or cannot start, for which no operator and no NIC is the cause.
     is_alone: nothing follows from it, such as from a cordon; without node and pool it has no cause either.
     explains: layers whose troubles follow from it; empty for all that need its own. log: namespace, pod and
     container whose last log says why.
@@ -76,10 +79,13 @@ class Trouble:
     cause: str = ""
     is_busy: bool = False
     is_alone: bool = False
+    is_broken: bool = False
     explains: tuple[str, ...] = ()
     log: tuple[str, str, str] | None = None
 
     def may_explain(self, other: Trouble) -> bool:
+        if other.is_broken and self.layer in (OPERATORS, NIC) and other.layer != self.layer:
+            return False
         return other.layer in self.explains if self.explains else self.layer != other.layer
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import number_of
-from . import model
+from . import model, seen as names, stack
 from .model import LAYERS, Group, Layer, Seen, Trouble
 
 _MOST_GROUPS: t.Final = 40
@@ -17,6 +17,11 @@ _OF_STACKS: t.Final = {
     **dict.fromkeys((model.DRIVER, model.TOOLKIT, model.PLUGIN, model.SHARING), _STACKS),
     model.DRA: ("clusters",),
     model.NIC: ("nics",),
+}
+# Without these lists a layer of a stack that is there was not judged.
+_LISTS: t.Final = {
+    **dict.fromkeys(_OF_STACKS, stack.NEEDED),
+    model.NIC: tuple(f"{one} of {names.NIC}" for one in stack.NEEDED),
 }
 
 
@@ -44,7 +49,8 @@ def summary(every: t.Sequence[Group], roots: t.Sequence[Group], seen: Seen) -> s
     going = f" Going on: {'; '.join(_short(one) for one in busy[:3])}." if busy else ""
     unread = f" {number_of(len(seen.unread), 'list')} could not be read." if seen.unread else ""
     if not roots:
-        return f"Nothing is wrong on {nodes}.{going}{unread}"
+        found = "Nothing wrong was found" if seen.unread else "Nothing is wrong"
+        return f"{found} on {nodes}.{going}{unread}"
     first = roots[0].first
     more = f" {number_of(len(roots) - 1, 'more cause')} below." if roots[1:] else ""
     return f"{first.code}: {first.message}{more}{going}{unread}"
@@ -68,7 +74,7 @@ def layers(seen: Seen, every: t.Sequence[Group], walked: t.Sequence[Layer]) -> l
         roots = [one for one in own if not one.cause]
         first = next(iter([*(one for one in roots if not one.is_busy), *own]), None)
         if first is None:
-            verdict = _quiet(seen, reads.get(name, ()))
+            verdict = _quiet(seen, reads.get(name, ()), _LISTS.get(name, ()))
         elif first.cause:
             verdict = model.WAITS
         else:
@@ -78,13 +84,12 @@ def layers(seen: Seen, every: t.Sequence[Group], walked: t.Sequence[Layer]) -> l
     return found
 
 
-def _quiet(seen: Seen, queries: t.Sequence[str]) -> str:
-    """Return the verdict of a layer without a trouble."""
-    if queries and all(one in seen.unread for one in queries):
+def _quiet(seen: Seen, queries: t.Sequence[str], lists: t.Sequence[str]) -> str:
+    """Return the verdict of a layer without a trouble. lists: what its judge needs in addition."""
+    is_there = any(seen.of(one) for one in queries)
+    if any(one in seen.unread for one in (lists if is_there else queries)):
         return model.UNREAD
-    if queries and not any(seen.of(one) for one in queries):
-        return model.ABSENT
-    return model.OK
+    return model.ABSENT if queries and not is_there else model.OK
 
 
 def lines(diagnosis: t.Mapping[str, t.Any]) -> list[str]:

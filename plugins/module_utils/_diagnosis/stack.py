@@ -20,6 +20,7 @@ from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.params import LookParams
+from .._stack.pods import BROKEN
 from .._stack.stages import Finding, is_consequence
 from .._stack.upgrade import RUNNING
 from . import model, seen as reads
@@ -46,7 +47,7 @@ _BY_CODE: t.Final = {
     "NIC-": model.NIC,
 }
 # The status of an object of which every other finding is a cause.
-_STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "NIC-STATE")
+_STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "GPU-NVD-NOTREADY", "NIC-STATE")
 # What the layers of machines and nodes say with more.
 _SAID: t.Final = ("GPU-NODES", "GPU-NODE-NOTREADY")
 # Seconds that a driver pod and another operand's pod take to start.
@@ -58,6 +59,9 @@ CUTTING: t.Final = "GPU-MIG-RUNNING"
 _CUTS: t.Final = 900.0
 # What ends by itself.
 _PASSING: t.Final = (RUNNING, CUTTING, "GPU-NODE-UPDATING")
+# Without these lists the judges would call every operand missing; the others may be empty.
+NEEDED: t.Final = ("daemonsets", "pods")
+_LISTS: t.Final = (*NEEDED, "nodes", "policies", "clusters", "drivers", "revisions", "slices")
 
 
 class Stack(t.NamedTuple):
@@ -76,15 +80,14 @@ class Stack(t.NamedTuple):
 def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -> list[Stack]:
     """Return the stacks of the cluster, judged.
 
-    gpu: namespace of the GPU operator. nics: what was read of the NIC operator.
+    gpu: namespace of the GPU operator. nics: what was read of the NIC operator. A stack whose pods or
+    DaemonSets could not be read is left out.
     """
     found = []
-    snapshot: Snapshot = {
-        "nodes": seen.of("nodes"),
-        "slices": [],
-        **{one: seen.of(one) for one in seen.objects},
-    }
-    if seen.of("clusters") and "slices" not in seen.unread:
+    snapshot: Snapshot = {one: seen.of(one) for one in (*_LISTS, *seen.objects)}
+    if any(one in seen.unread for one in NEEDED):
+        pass
+    elif seen.of("clusters"):
         params = _params(name(oldest(seen.of("clusters"))), gpu, seen)
         judge = dra_judge.judging(t.cast(t.Any, params), seen.of("drivers"), clock)
         found.append(Stack(judge, dra_judge.PODS, gpu))
@@ -93,7 +96,10 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
         found.append(Stack(_Policy(params, seen, clock), policy_judge.PODS, gpu))
     for stack in found:
         stack.judge(snapshot)
-    if seen.of("nics"):
+        if "slices" in seen.unread:
+            own = stack.judge.findings
+            stack.judge.findings = [one for one in own if one.code != "GPU-DRA-SLICES"]
+    if nics:
         params = _params(nic_steps.NAME, reads.NIC, seen)
         stack = Stack(nic_judge.judging(params, [], clock), nic_judge.PODS, reads.NIC)
         stack.judge({**nics, "nodes": seen.of("nodes"), "policies": seen.of("nics")})
@@ -177,6 +183,7 @@ def _trouble(one: Finding, cause: str, now: float) -> Trouble:
         cause=cause,
         is_alone=one.code == "GPU-CP-IGNORED",
         is_busy=_is_busy(one, now),
+        is_broken=one.reason.startswith(BROKEN),
     )
 
 

@@ -85,13 +85,15 @@ def _read(api: Api, seen: Seen, key: str, query: Query) -> None:
 
 
 def _of_nics(api: Api, seen: Seen) -> Snapshot:
-    """Return what the judge of a NIC stack reads more; nothing without one."""
+    """Return what the judge of a NIC stack reads more; nothing without one, or if a part is not readable."""
     if not seen.of("nics"):
         return {}
     more = Seen()
     for key, kind in (("daemonsets", "DaemonSet"), ("pods", "Pod"), ("revisions", "ControllerRevision")):
         _read(api, more, key, Query(known(kind), reads.NIC))
-    seen.unread |= more.unread
+    seen.unread |= {f"{key} of {reads.NIC}": why for key, why in more.unread.items()}
+    if any(one in more.unread for one in stack.NEEDED):
+        return {}
     return {key: more.of(key) for key in ("daemonsets", "pods", "revisions")}
 
 

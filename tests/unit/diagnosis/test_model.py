@@ -98,6 +98,12 @@ def test_nodes_of_one_kind_are_one_group() -> None:
             "Run `oc adm drain a`: pods there end.",
         ),
         ("Delete it; its pods are lost.", "Delete it; its pods are lost."),
+        ("Set the argument, which reboots its nodes.", "Set the argument, which reboots its nodes."),
+        ("Remove what reboots nodes.", ""),
+        (
+            "Look. Add {name: FORCE} to it; drain it, which ends pods.",
+            "Add {name: FORCE} to it; drain it, which ends pods.",
+        ),
     ],
 )
 def test_what_a_remedy_ends(remedy: str, expected: str) -> None:
@@ -125,3 +131,9 @@ def test_a_trouble_may_explain_others_of_its_own_layer() -> None:
 
 def test_a_remedy_that_ends_no_pod_ends_nothing() -> None:
     assert model.ends("Run `oc delete operatorgroup a -n b`. No pod ends.") == ""
+
+
+def test_a_broken_container_has_no_operator_and_no_nic_for_a_cause() -> None:
+    found = causes(one("operators"), one("nic", node="b"), one("driver", node="b", is_broken=True))
+    assert found == {"OPERATORS": "", "NIC": "operators", "DRIVER": ""}
+    assert causes(one("node", node="b"), one("driver", node="b", is_broken=True))["DRIVER"] == "node"

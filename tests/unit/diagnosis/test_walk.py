@@ -26,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis 
     walk,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 
 KINDS: t.Final = {
     "nodes": ("v1", "Node"),
@@ -55,11 +56,12 @@ LOG: t.Final = (
 
 
 class Server(FakeServer):
-    """A server with logs. forbidden: resources that may not be listed."""
+    """A server with logs. before: those before a restart. forbidden: resources that may not be listed."""
 
     def __init__(self, *kinds: str) -> None:
         super().__init__(*kinds)
         self.logs: dict[str, str] = {}
+        self.before: dict[str, str] = {}
         self.forbidden: tuple[str, ...] = ()
         self.asked: list[str] = []
 
@@ -67,10 +69,20 @@ class Server(FakeServer):
         self.asked.append(url)
         path = url.partition("?")[0]
         if path.endswith("/log"):
-            return Answer(200, self.logs.get(path.split("/")[-2], ""))
+            name = path.split("/")[-2]
+            log = self.before.get(name) if "previous=true" in url else None
+            log = self.logs.get(name, "") if log is None else log
+            return Answer(200, log, {"Content-Length": str(len(log.encode()))})
         if path.rpartition("/")[2] in self.forbidden:
             return status(403, "Forbidden", "nodes is forbidden")
         return super().answer(method, url, *args, **more)
+
+    def _matching(self, kind: Kind, namespace: str, query: dict[str, str]) -> list[Data]:
+        field, _equals, value = query.get("fieldSelector", "").partition("=")
+        if field != "involvedObject.name":
+            return super()._matching(kind, namespace, query)
+        found = super()._matching(kind, namespace, {})
+        return [one for one in found if one["involvedObject"]["name"] == value]
 
 
 @pytest.fixture
@@ -78,8 +90,8 @@ def seen() -> dict[str, list[Data]]:
     return copy.deepcopy(FIXTURE)
 
 
-def cluster(seen: dict[str, list[Data]]) -> Server:
-    server = Server(*SERVED)
+def cluster(seen: dict[str, list[Data]], *more: str) -> Server:
+    server = Server(*SERVED, *more)
     for key, (version, kind) in KINDS.items():
         for obj in seen[key]:
             place = {"namespace": "nvidia-gpu-operator"} if kind in NAMESPACED else {}
@@ -221,3 +233,120 @@ def test_the_log_of_a_crashing_operator_is_quoted(seen: dict[str, list[Data]]) -
     assert (cause["layer"], cause["code"]) == ("operators", "OLM-OPERATOR-DOWN")
     assert cause["evidence"][0] == "gpu-operator-1-x/gpu-operator: panic: open /certs/tls.crt: no such file"
     assert [url for url in server.asked if "gpu-operator-1-x/log" in url and "previous=true" in url]
+
+
+def put(server: Server, kind: str, name: str, **parts: t.Any) -> None:
+    meta = {"name": name, "uid": name, "creationTimestamp": NINE, **parts.pop("metadata", {})}
+    server.put({"apiVersion": known(kind).api_version, "kind": kind, "metadata": meta, **parts})
+
+
+def tell(server: Server, pod_name: str, reason: str, message: str) -> None:
+    """Put a warning about the pod."""
+    about = {"kind": "Pod", "name": pod_name, "namespace": "nvidia-gpu-operator"}
+    parts = {"involvedObject": about, "reason": reason, "message": message, "type": "Warning"}
+    metadata = {"namespace": "nvidia-gpu-operator"}
+    put(server, "Event", f"{pod_name}.{reason}", metadata=metadata, lastTimestamp=NINE, **parts)
+
+
+def roots(found: dict[str, t.Any]) -> list[tuple[str, str]]:
+    every = found["diagnosis"]["troubles"]
+    return [(one["layer"], one["code"]) for one in every if not one["cause"] and not one["busy"]]
+
+
+@pytest.mark.parametrize("resource", ["pods", "daemonsets", "clusterpolicies"])
+def test_a_stack_of_which_a_part_may_not_be_read_is_not_judged(
+    seen: dict[str, list[Data]], resource: str
+) -> None:
+    crash(seen)
+    server = cluster(seen)
+    server.forbidden = (resource,)
+    found = look(server)
+    assert roots(found) == []
+    verdicts = {one["name"]: one["verdict"] for one in found["diagnosis"]["layers"]}
+    assert {verdicts[one] for one in ("driver", "toolkit", "device plugin", "sharing")} == {"unread"}
+    assert found["lines"][0].startswith("Nothing wrong was found on 1 GPU node.")
+
+
+def test_without_the_right_to_read_revisions_or_nodes_nothing_is_made_up(seen: dict[str, list[Data]]) -> None:
+    for resource in ("controllerrevisions", "nodes"):
+        server = cluster(seen)
+        server.forbidden = (resource,)
+        assert roots(look(server)) == []
+
+
+def test_a_nic_stack_of_which_a_part_may_not_be_read_is_not_judged(seen: dict[str, list[Data]]) -> None:
+    server = cluster(seen, "NicClusterPolicy")
+    put(server, "NicClusterPolicy", "nic-cluster-policy", spec={}, status={"state": "notReady"})
+    server.forbidden = ("daemonsets",)
+    found = look(server)["diagnosis"]
+    assert [one["verdict"] for one in found["layers"] if one["name"] == "nic"] == ["unread"]
+    unread = [one["what"] for one in found["unread"]]
+    assert unread == ["daemonsets", "daemonsets of nvidia-network-operator", "nfd_daemonsets"]
+
+
+def test_a_gpu_cluster_is_judged_by_the_slices_of_its_nodes(seen: dict[str, list[Data]]) -> None:
+    server = cluster(seen, "GPUCluster", "ResourceSlice")
+    ready = {"state": "ready", "conditions": [{"type": "Ready", "status": "True"}]}
+    put(server, "GPUCluster", "gpu-cluster", spec={}, status=ready)
+    codes = [one["code"] for one in look(server)["diagnosis"]["troubles"]]
+    assert "GPU-DRA-SLICES" in codes
+    server.forbidden = ("resourceslices",)
+    found = look(server)["diagnosis"]
+    assert "GPU-DRA-SLICES" not in [one["code"] for one in found["troubles"]]
+    assert "slices" in [one["what"] for one in found["unread"]]
+
+
+@pytest.mark.parametrize("log", ["", "Starting installation of NVIDIA driver version 595.71\n"])
+def test_the_log_before_the_restart_is_read_where_the_current_one_tells_of_no_error(
+    seen: dict[str, list[Data]], log: str
+) -> None:
+    name = crash(seen)
+    server = cluster(seen)
+    server.logs[name], server.before[name] = log, LOG
+    assert roots(look(server)) == [("driver", "GPU-DRV-NODTK")]
+
+
+def test_colours_hide_no_error(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    server = cluster(seen)
+    server.logs[name] = "\x1b[31mError: the blob is torn\x1b[0m\nstep 2\n"
+    assert look(server)["diagnosis"]["troubles"][0]["message"].endswith("says: Error: the blob is torn")
+
+
+def test_an_event_that_no_row_knows_is_quoted_where_no_log_is(seen: dict[str, list[Data]]) -> None:
+    plugin = pod(seen, "nvidia-device-plugin")
+    unready(plugin)
+    waiting = {"name": "nvidia-device-plugin", "ready": False, "restartCount": 0}
+    plugin["status"]["containerStatuses"] = [
+        {**waiting, "state": {"waiting": {"reason": "ContainerCreating"}}}
+    ]
+    server = cluster(seen)
+    name, text = plugin["metadata"]["name"], 'MountVolume.SetUp failed for volume "x": it is not a directory'
+    tell(server, name, "BackOff", "Back-off restarting failed container")
+    tell(server, name, "FailedMount", text)
+    first = look(server)["diagnosis"]["troubles"][0]
+    assert first["code"] == "GPU-OPERAND"
+    assert first["message"].endswith(f"An event of pod {name} says: FailedMount: {text}")
+    assert f"{name}/FailedMount: {text}" in first["evidence"]
+
+
+def test_a_crash_of_the_operator_is_no_cause_of_a_crash_of_the_driver(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    operator = copy.deepcopy(pod(seen, "nvidia-driver"))
+    operator["metadata"] |= {"name": "gpu-operator-1-x", "uid": "operator"}
+    operator["status"]["containerStatuses"] = [{**CRASH, "name": "gpu-operator"}]
+    seen["pods"].append(operator)
+    server = cluster(seen)
+    server.logs = {name: LOG, "gpu-operator-1-x": "panic: no idea\n"}
+    assert roots(look(server)) == [("operators", "OLM-OPERATOR-DOWN"), ("driver", "GPU-DRV-NODTK")]
+
+
+def test_the_status_of_an_nvidia_driver_is_a_consequence_of_its_crash(seen: dict[str, list[Data]]) -> None:
+    name = crash(seen)
+    server = cluster(seen, "NVIDIADriver")
+    selector = {"accelerators.openshift/pool": "training"}
+    put(server, "NVIDIADriver", "t4", spec={"nodeSelector": selector}, status={"state": "notReady"})
+    server.logs[name] = LOG
+    found = look(server)
+    assert ("operators", "GPU-NVD-NOTREADY") not in roots(found)
+    assert ("driver", "GPU-DRV-NODTK") in roots(found)
