@@ -199,7 +199,9 @@ def above(layer: str, *but: str) -> tuple[str, ...]:
 
 def ends(remedy: str) -> str:
     """Return what a remedy says of what it ends; empty if it ends nothing."""
-    return " ".join(one for one in _SENTENCE.split(remedy) if _ENDS.search(one) and one != "No pod ends.")
+    return " ".join(
+        one for one in _SENTENCE.split(remedy) if _ENDS.search(one) and not one.startswith("No pod ends")
+    )
 
 
 class Group(t.NamedTuple):

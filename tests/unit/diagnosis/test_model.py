@@ -131,6 +131,7 @@ def test_a_trouble_may_explain_others_of_its_own_layer() -> None:
 
 def test_a_remedy_that_ends_no_pod_ends_nothing() -> None:
     assert model.ends("Run `oc delete operatorgroup a -n b`. No pod ends.") == ""
+    assert model.ends("Run `oc delete clusterpolicy b`. No pod ends: the operator ignores it.") == ""
 
 
 def test_a_broken_container_has_no_operator_and_no_nic_for_a_cause() -> None:
