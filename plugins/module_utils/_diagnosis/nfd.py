@@ -7,6 +7,7 @@ The judge of the stack says which labels are wrong; a trouble here is its cause.
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import replace
 
@@ -119,7 +120,11 @@ def _why(node: KubeObject, worker: KubeObject | None, seen: Seen) -> tuple[str, 
     if not own or features.outdated(node):
         return None
     why = features.cause(node, NVIDIA_PCI, own)
-    if "deviceClassWhitelist" in why:
+    hidden = re.findall(r"\b[0-9a-f]{4}\b", why) if "deviceClassWhitelist" in why else []
+    let_through = tuple(nfd_instance.pci_classes(seen.of("nfd")[0]))
+    if any(one.startswith(let_through) for one in hidden if let_through):
+        why = f"the device is there, its PCI class {hidden[0]} is let through, and nfd-worker gives no label"
+    elif hidden:
         return why, f"Add class 03 to node_feature_discovery_pci_classes, and run `{model.INSTALL}`."
     pod = "deployment/nfd-master" if "nfd-master" in why else name(worker)
     return why, f"Run `oc logs {pod} -n {place} --tail=50`."

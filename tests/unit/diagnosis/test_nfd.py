@@ -122,6 +122,15 @@ class TestNodes:
         trouble = the(seen(nodes=[node()], nfd_pods=[worker(), master()], **{FEATURES: features}))
         assert "PCI class 0302" in trouble.message
         assert "Add class 03 to node_feature_discovery_pci_classes" in trouble.remedy
+        status = {"conditions": [condition("Available")]}
+        config = {"configData": "sources: {pci: {deviceClassWhitelist: ['03', '0b40']}}"}
+        instance = obj("nfd-instance", NFD, spec={"workerConfig": config}, status=status)
+        let_through = seen(
+            nfd=[instance], nodes=[node()], nfd_pods=[worker(), master()], **{FEATURES: features}
+        )
+        trouble = the(let_through)
+        assert "its PCI class 0302 is let through" in trouble.message
+        assert trouble.remedy == f"Run `oc logs nfd-worker-x -n {NFD} --tail=50`."
 
     @pytest.mark.parametrize(("since", "is_busy"), [(LONG_AGO, False), (NOW, True)])
     def test_a_master_that_just_started_will_set_the_label(self, since: str, is_busy: bool) -> None:
