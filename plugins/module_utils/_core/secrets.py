@@ -17,6 +17,13 @@ _LIKELY: t.Final = re.compile(
     r"(?:bearer\s+)?[^\s,;]+",
     re.IGNORECASE,
 )
+# The same in a log that is searched for known texts: words such as `secret x not found` stay.
+_IN_LOG: t.Final = re.compile(
+    r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|sha256~[\w-]+|(?P<scheme>\b(?:bearer|basic)\s+)[\w.+/=~-]{8,}"
+    r"|(?P<name>(?:token|password|passwd|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?)"
+    r"(?!\s*(?:bearer|basic)\b)[^\s,;\"']+",
+    re.IGNORECASE,
+)
 
 
 def register(*values: object) -> None:
@@ -59,6 +66,11 @@ def censor_text(text: str) -> str:
 def censor_likely(text: str) -> str:
     """Return the words of another program with remembered secrets masked, and with what looks like one."""
     return _LIKELY.sub(lambda found: f"{found['name'] or ''}{MASK}", censor_text(text))
+
+
+def censor_log(text: str) -> str:
+    """Return a log with remembered secrets masked, and with values that say that they are one."""
+    return _IN_LOG.sub(lambda found: f"{found['name'] or found['scheme'] or ''}{MASK}", censor_text(text))
 
 
 def censor(value: t.Any) -> t.Any:

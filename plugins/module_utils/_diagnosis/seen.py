@@ -49,7 +49,7 @@ def queries(gpu: str) -> dict[str, Query]:
     }
 
 
-def node_selectors(pools: t.Sequence[StackPool], has_stack: bool) -> list[str]:
+def node_selectors(pools: t.Sequence[StackPool], has_stack: bool = False) -> list[str]:
     """Return label selectors that find the nodes of interest. pools: of the option, or empty.
 
     has_stack: whether an operator marks the nodes with GPUs.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core import redact
+from .._core import redact, secrets
 from .._core.errors import ApiError, KindNotServedError
 from .._core.objects import KubeObject
 from . import http_errors, kinds
@@ -209,7 +209,7 @@ def log(
     outage: float | None = None,
     since: int | None = None,
 ) -> str:
-    """Return the last lines of a container's log, each at most LOG_LINE characters long."""
+    """Return the last lines of a container's log, each at most LOG_LINE characters long, secrets masked."""
     given = {"container": container, "previous": "true" if previous else None, "sinceSeconds": since}
     query = {"limitBytes": LOG_BYTES} | {key: value for key, value in given.items() if value}
     fewer = {tail_lines // 8} if tail_lines > _MANY else set()
@@ -218,7 +218,7 @@ def log(
         # The server counts the bytes from the first of these lines, so a full answer may lack the last ones.
         if len(text.encode()) < LOG_BYTES - _LONGEST_CHARACTER:
             break
-    lines = _COLOURS.sub("", text).replace("\r\n", "\n").split("\n")
+    lines = secrets.censor_log(_COLOURS.sub("", text)).replace("\r\n", "\n").split("\n")
     return "\n".join(redact.message(line, LOG_LINE) for line in lines)
 
 

@@ -11,6 +11,7 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
 
@@ -67,3 +68,19 @@ def test_a_log_of_a_kubelet_that_is_away_is_tried_for_as_long_as_the_caller_want
     with pytest.raises(ApiError, match="10250"):
         api_on(server, clock).log("x", "p", "c", outage=10.0)
     assert 9 <= clock.seconds - start <= 15
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Authorization: Bearer abcdefgh.ijkl-mnop", "Authorization: Bearer MASK"),
+        ("auth failed: password=hunter2, retrying", "auth failed: password=MASK, retrying"),
+        ('{"token":"abc-def","x":1}', '{"token":"MASK","x":1}'),
+        ("got Basic dXNlcjpwYXNzd29yZA==", "got Basic MASK"),
+        ('secret "pull" not found', 'secret "pull" not found'),
+        ("Total generated tokens: 128", "Total generated tokens: 128"),
+        ("basic checks passed", "basic checks passed"),
+    ],
+)
+def test_a_log_has_no_secrets(line: str, expected: str) -> None:
+    assert Kubelet(line + "\n").log() == expected.replace("MASK", secrets.MASK) + "\n"
