@@ -51,6 +51,10 @@ _MOST_OTHERS: t.Final = 3
 _ENDS: t.Final = re.compile(
     r"\b(?:[Ee]nds?|ending|is lost|are lost|loses?|go|goes|(?:which|then|task) (?:reboots?|drains|evicts))\b"
 )
+# Words that say that work does not end, or that it ends without us.
+_NO_END: t.Final = re.compile(
+    r"[Nn]o pod ends|ends no (?:pod|program)|[Ww]ait until a pod of the node ends|go by themselves"
+)
 _SENTENCE: t.Final = re.compile(r"(?<=[.;])\s+(?=[A-Z`])|(?<=:)\s+(?=`|[A-Z][a-z])")
 
 
@@ -199,9 +203,8 @@ def above(layer: str, *but: str) -> tuple[str, ...]:
 
 def ends(remedy: str) -> str:
     """Return what a remedy says of what it ends; empty if it ends nothing."""
-    return " ".join(
-        one for one in _SENTENCE.split(remedy) if _ENDS.search(one) and not one.startswith("No pod ends")
-    )
+    every = _SENTENCE.split(remedy)
+    return " ".join(one for one in every if _ENDS.search(_NO_END.sub("", one)))
 
 
 class Group(t.NamedTuple):

@@ -24,7 +24,7 @@ from .._nodes.node import is_cordoned, is_ready, update
 from .._nodes.pool_nodes import nodes_of
 from .._nodes.taints import taints, untolerated
 from .._stack import operands, upgrade
-from . import machines
+from . import machines, seen as reads
 from .model import NFD, NODE, Layer, Seen, Trouble, trouble
 
 # The Lease that the runs of this collection hold.
@@ -136,6 +136,9 @@ def _without_features(
 
 def notes(seen: Seen) -> t.Iterator[str]:
     """Yield who cordoned which nodes, where that is no fault. An update or upgrade is said elsewhere."""
+    if out := reads.left_out(seen):
+        names = ", ".join(map(name, out[:_MOST])) + (", …" if out[_MOST:] else "")
+        yield f"{number_of(len(out), 'GPU node')} left out of the stack by its labels: {names}."
     who: dict[str, list[KubeObject]] = {}
     for node in seen.of("nodes"):
         is_said = update(node).under_way or upgrade.state(node) not in _NO_UPGRADE

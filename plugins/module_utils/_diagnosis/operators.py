@@ -88,7 +88,8 @@ def _pods(seen: Seen, package: str) -> list[KubeObject]:
     places = {f"pods of {_place(one)}" for one in _subscriptions(seen)}
     every = [*seen.of("pods"), *(pod for key in sorted(places) for pod in seen.of(key))]
     own = [one for one in every if name(one).startswith(_PACKAGES[package][0])]
-    return [one for one in own if "node-feature-discovery" not in name(one)]
+    own = [one for one in own if "node-feature-discovery" not in name(one)]
+    return [one for one in own if at(one, "status.phase") != "Succeeded"]  # a hook of the chart has ended
 
 
 def more(seen: Seen) -> dict[str, Query]:

@@ -42,8 +42,12 @@ def _of_option(api: Api, seen: Seen, query: Read) -> None:
     space, _slash, title = seen.pod.partition("/")
     query(api, seen, "pod", Query(known("Pod"), space, title))
     nodes = _of_pod(api, seen, query) if seen.of("pod") else _of_makers(api, seen, space, query)
+    if not seen.of("pod") and (made := own.of_maker(seen)):
+        seen.pod, seen.objects["pod"] = f"{space}/{name(made)}", [made]
+        nodes = _of_pod(api, seen, query)
     seen.objects["events"] = sorted(seen.of("events"), key=own.time)
-    seen.places = placement.places(nodes, seen.of("neighbours") or _pods(api, nodes))
+    near = [] if seen.of("pod") else seen.of("neighbours")
+    seen.places = placement.places(nodes, near or _pods(api, nodes))
 
 
 def _of_pod(api: Api, seen: Seen, query: Read) -> list[KubeObject]:
@@ -73,6 +77,7 @@ def _of_pod(api: Api, seen: Seen, query: Read) -> list[KubeObject]:
 
 def _of_makers(api: Api, seen: Seen, space: str, query: Read) -> list[KubeObject]:
     query(api, seen, "events", Query(known("Event"), space, fields="reason=FailedCreate"))
+    seen.objects["events"] = sorted(seen.of("events"), key=own.time)
     query(api, seen, "jobs", Query(known("Job"), space))
     query(api, seen, "neighbours", Query(known("Pod"), space))
     if any(f"{GROUP}/queue-name" in (job["metadata"].get("labels") or {}) for job in seen.of("jobs")):

@@ -18,8 +18,6 @@ from .model import Layer, Seen, Trouble
 
 # So many kinds of waiting pods are judged, those with the most pods.
 _MOST: t.Final = 3
-# The scheduler may take so many seconds for a new pod.
-_GRACE: t.Final = 60.0
 # Troubles of a waiting pod that are no fault of the cluster or of the pod.
 _NO_FAULT: t.Final = (placement.FULL, placement.CLOSED, "SCHED-UNPLACED")
 
@@ -49,7 +47,7 @@ def _is_ours(found: Trouble) -> bool:
 
 def waiting(seen: Seen) -> list[KubeObject]:
     """Return the pods that wait for a node with devices, the oldest first; none if one pod was asked for."""
-    late = datetime.datetime.fromtimestamp(seen.now - _GRACE, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    late = datetime.datetime.fromtimestamp(seen.now - own.GRACE, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     found = [pod for pod in _asking(seen) if not pod["spec"].get("schedulingGates") and _since(pod) < late]
     return sorted(found, key=_since)
 

@@ -7,18 +7,23 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import GPU_PRESENT, NVIDIA_PCI
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._core.ownership import POOL, pool_of, selector
 from .._kube.kinds import known
 from .._kube.session import Query
 from .._nodes.labels import common_selector, labels
+from .._stack.clusterpolicy.node import CONTAINER, WORKLOAD
+from .._stack.operands import DEPLOY
 from .._stack.params import StackPool
+from .model import Seen
 
 MACHINES: t.Final = "openshift-machine-api"
 MARKET: t.Final = "openshift-marketplace"
 GPU: t.Final = "nvidia-gpu-operator"
 NFD: t.Final = "openshift-nfd"
 NIC: t.Final = "nvidia-network-operator"
+# The pool of GPU nodes that belong to none.
+OTHERS: t.Final = "others"
 # Nodes that are of interest have one of these labels, or are those of a pool.
 _LABELS: t.Final = (POOL, f"{GPU_PRESENT}=true")
 # Nodes with a GPU that no operator has looked at have this one alone.
@@ -63,6 +68,19 @@ def node_selectors(pools: t.Sequence[StackPool], has_stack: bool = False) -> lis
     )
 
 
+def left_out(seen: Seen) -> list[KubeObject]:
+    """Return the nodes of no pool that a label keeps from the stack on purpose, or gives to machines."""
+    if all(pool["name"] != OTHERS for pool in seen.pools):
+        return []
+    kinds = {CONTAINER, None}
+    if not any(at(one, "spec.sandboxWorkloads.enabled") for one in seen.of("policies")):
+        kinds |= {labels(one).get(WORKLOAD) for one in seen.of("nodes")}
+    every = [(one, labels(one)) for one in seen.of("nodes") if not pool_of(one)]
+    return [
+        one for one, has in every if has.get(f"{DEPLOY}operands") == "false" or has.get(WORKLOAD) not in kinds
+    ]
+
+
 def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:
     """Return the pools that the labels of the nodes name; C(others) is for GPU nodes without a pool."""
     found: dict[str, StackPool] = {}
@@ -73,5 +91,5 @@ def pools_of(nodes: t.Iterable[KubeObject]) -> list[StackPool]:
         elif labels(node).get(GPU_PRESENT) == "true":
             # None stands for an absent label.
             others: t.Any = {GPU_PRESENT: "true", POOL: None}
-            found.setdefault("", {"name": "others", "node_selector": others})
+            found.setdefault("", {"name": OTHERS, "node_selector": others})
     return [found[one] for one in sorted(found)]

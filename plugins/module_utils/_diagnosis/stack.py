@@ -7,10 +7,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import MIG_STATE
+from .._catalogue.well_known import FEATURE, MIG_STATE
 from .._core.objects import KubeObject, Snapshot, at, name, oldest
-from .._core.ownership import written
+from .._core.ownership import pool_of, written
 from .._machines.machine import seconds_since
+from .._nodes.labels import labels
 from .._stack import operands, stages, upgrade
 from .._stack.clusterpolicy import judge as policy_judge
 from .._stack.clusterpolicy.status import judge_policy
@@ -18,6 +19,7 @@ from .._stack.dra import judge as dra_judge
 from .._stack.judge import StackJudge
 from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
+from .._stack.nicclusterpolicy.manifest import VENDOR
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.params import LookParams
 from .._stack.pods import BROKEN
@@ -57,6 +59,10 @@ _MOVES: t.Final = 3600.0
 # The MIG manager waits five minutes for the clients of the GPUs, and cuts them in seconds.
 CUTTING: t.Final = "GPU-MIG-RUNNING"
 _CUTS: t.Final = 900.0
+# Labels that a new node gets of Node Feature Discovery, and the seconds for which it is new.
+_COMING: t.Final = ("GPU-NFD-EMPTY", "GPU-NFD-OSTREE")
+_NEW: t.Final = 600.0
+_NIC_PCI: t.Final = f"{FEATURE}pci-{VENDOR}.present"
 # What ends by itself.
 _PASSING: t.Final = (RUNNING, CUTTING, "GPU-NODE-UPDATING")
 # Without these lists the judges would call every operand missing; the others may be empty.
@@ -84,7 +90,9 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
     DaemonSets could not be read is left out.
     """
     found = []
-    snapshot: Snapshot = {one: seen.of(one) for one in (*_LISTS, *seen.objects)}
+    left_out = {name(one) for one in reads.left_out(seen)}
+    nodes = [one for one in seen.of("nodes") if name(one) not in left_out]
+    snapshot: Snapshot = {**{one: seen.of(one) for one in (*_LISTS, *seen.objects)}, "nodes": nodes}
     if any(one in seen.unread for one in NEEDED):
         pass
     elif seen.of("clusters"):
@@ -102,9 +110,16 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
     if nics:
         params = _params(nic_steps.NAME, reads.NIC, seen)
         stack = Stack(nic_judge.judging(params, [], clock), nic_judge.PODS, reads.NIC)
-        stack.judge({**nics, "nodes": seen.of("nodes"), "policies": seen.of("nics")})
+        stack.judge({**nics, "nodes": with_nics(seen.of("nodes")), "policies": seen.of("nics")})
         found.append(stack)
     return found
+
+
+def with_nics(nodes: list[KubeObject]) -> list[KubeObject]:
+    """Return the nodes with adapters of the NIC stack, and those of their pools; all if none has one."""
+    has = {name(one): pool_of(one) for one in nodes if labels(one).get(_NIC_PCI) == "true"}
+    pools = set(has.values()) - {""}
+    return [one for one in nodes if name(one) in has or pool_of(one) in pools] or nodes
 
 
 class _Policy(policy_judge.Judge):
@@ -156,9 +171,13 @@ def _standing(found: t.Iterable[Trouble], nodes: t.Sequence[KubeObject], now: fl
     """Yield the troubles; an upgrade or a partitioning that stood still for long does not end by itself."""
     last = "" if upgrade.waits_for_jobs(nodes) else upgrade.last_move(nodes)
     cut = {name(node): written(node, MIG_STATE) for node in nodes}
+    made = {name(node): str(node["metadata"].get("creationTimestamp") or "") for node in nodes}
     for one in found:
         if one.code == "GPU-ALLOC" and 0 < seconds_since(cut.get(one.node, ""), now) < _STARTS:
             yield replace(one, is_busy=True)  # the GPUs are cut, and the device plugin starts again
+            continue
+        if one.code in _COMING and 0 < seconds_since(made.get(one.node, ""), now) < _NEW:
+            yield replace(one, is_busy=True)
             continue
         is_driver = one.code == RUNNING
         since, limit = (last, _MOVES) if is_driver else (cut.get(one.node, ""), _CUTS)

@@ -138,3 +138,16 @@ def test_a_broken_container_has_no_operator_and_no_nic_for_a_cause() -> None:
     found = causes(one("operators"), one("nic", node="b"), one("driver", node="b", is_broken=True))
     assert found == {"OPERATORS": "", "NIC": "operators", "DRIVER": ""}
     assert causes(one("node", node="b"), one("driver", node="b", is_broken=True))["DRIVER"] == "node"
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    [
+        "Run `oc patch job a -n b`; it ends no pod.",
+        "Run `oc patch quota a` to raise the limit, which ends no pod, or wait.",
+        "Run `oc delete pod a -n b`, which ends no program: Job a makes another one.",
+        "Wait until a pod of the node ends.",
+    ],
+)
+def test_what_ends_nothing_is_not_shown_as_an_end(remedy: str) -> None:
+    assert model.ends(remedy) == ""

@@ -48,6 +48,7 @@ class TestScheduler:
     def test_a_scheduler_that_nobody_runs(self) -> None:
         made = found(pod(schedulerName="volcano"), node("a"))
         assert "scheduler volcano has not looked at it" in made.message
+        assert "Start scheduler volcano" in made.remedy
 
     def test_the_autoscaler_brings_a_node(self) -> None:
         events = [
@@ -69,6 +70,30 @@ class TestScheduler:
     def test_a_pod_for_which_others_end_is_busy(self) -> None:
         asked = pod(told=FULL, status={"nominatedNodeName": "a"})
         assert found(asked, node("a"), crowd=[pod("x", 8, "b", "a")]).is_busy
+
+    def test_nobody_had_time_to_look_at_a_new_pod(self) -> None:
+        assert found(pod(meta={"creationTimestamp": "2026-11-28T14:39:50Z"}), node("a")).is_busy
+        assert not found(pod(), node("a")).is_busy
+
+    def test_a_busy_pod_without_evidence_is_told(self) -> None:
+        asked = pod(gpus=0, told="0/1 nodes are available: 1 Insufficient cpu.")
+        asked["status"]["nominatedNodeName"] = "a"
+        assert "Insufficient cpu" in [*own.notes(seen(asked, node("a")))][-1]
+
+    def test_a_volume_is_named(self) -> None:
+        volumes = [{"name": "a", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "b"}]
+        told = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
+        assert found(pod(told=told, volumes=volumes), node("a")).remedy.startswith(
+            "Run `oc describe pvc data -n team-a`"
+        )
+
+    def test_a_pod_that_goes_is_not_placed(self) -> None:
+        gone = {"deletionTimestamp": "2026-11-28T09:30:00Z", "finalizers": ["example.com/x"]}
+        made = found(pod(told=FULL, meta=gone), node("a"))
+        assert (made.code, "kept by its finalizers example.com/x" in made.message) == (
+            "SCHED-CONTAINER",
+            True,
+        )
 
     def test_a_scheduling_gate(self) -> None:
         made = found(pod(schedulingGates=[{"name": "example.com/wait"}]), node("a"))
@@ -116,6 +141,11 @@ class TestQueues:
             "no such LocalQueue in team-a; there are: gpu"
             in found(pod(**self.gated), local_queues=[other]).message
         )
+
+    def test_no_label_names_a_queue(self) -> None:
+        made = found(pod(schedulingGates=self.gated["schedulingGates"]), local_queues=[self.local])
+        assert "no label names one; there are: gpus" in made.message
+        assert "oc get localqueues.kueue.x-k8s.io -n team-a" in made.remedy
 
     def test_the_queue_is_not_active(self) -> None:
         made = found(
@@ -168,7 +198,9 @@ class TestClaims:
     def test_a_template_that_does_not_exist(self) -> None:
         told = 'PodResourceClaim gpu: resource claim template "one-gpu": not found'
         events = [event("train", "FailedResourceClaimCreation", told)]
-        assert told in found(self.asked(""), events=events).evidence[0]
+        made = found(self.asked(""), events=events)
+        assert (told in made.evidence[0], told in made.message) == (True, True)
+        assert "DRA driver" not in made.message
 
 
 class TestRefused:
@@ -223,6 +255,17 @@ class TestRefused:
         )
         assert (made.code, told in made.message, "job train" in made.message) == ("SCHED-REFUSED", True, True)
 
+    def test_a_webhook_without_pods(self) -> None:
+        told = 'failed calling webhook "m.kb.io": failed to call webhook: Post "https://k.s.svc:443/m": '
+        told += 'no endpoints available for service "k"'
+        made = found("team-a/train-abc", events=[event("train", "FailedCreate", told, "Job")])
+        assert "find the pods of the service" in made.remedy
+
+    def test_an_answer_that_the_server_cut(self) -> None:
+        told = "exceeded quota: q, requested: a=1,requests.nvidia.com/gpu, used: a=1, limited: a=1"
+        made = found("team-a/train-abc", events=[event("train", "FailedCreate", told, "Job")])
+        assert made.code == "QUOTA-EXCEEDED"
+
     def test_the_newest_answer_counts(self) -> None:
         events = [
             event("train", "FailedCreate", "old", "Job", 1),
@@ -259,6 +302,8 @@ class TestOnItsNode:
         made = found(asked, node("a"))
         assert made.code == "GPU-VAL-BUSY"
         assert "Requested: 1, Available: 0" in made.message
+        assert "oc delete pod train -n team-a" in made.remedy
+        assert "validator" not in made.remedy
 
     def test_the_topology_manager_refused_it(self) -> None:
         told = "Pod was rejected: Resources cannot be allocated with Topology locality"
@@ -283,6 +328,8 @@ class TestOnItsNode:
         )
         made = found(pod(on="a", phase="Pending", status=status), node("a"))
         assert (made.code, "ImagePullBackOff" in made.message) == ("SCHED-CONTAINER", True)
+        assert "image of container main, or the pull secrets of the pod" in made.remedy
+        assert "operand" not in made.remedy
         assert made.node == ""
 
     def test_a_container_that_never_ran_is_described(self) -> None:
@@ -315,6 +362,16 @@ class TestOnItsNode:
         )
         made = found(pod(on="a", phase="Pending"), node("a"), events=[event("train", "FailedMount", told)])
         assert (made.code, told in made.message) == ("SCHED-CONTAINER", True)
+
+    def test_its_node_does_not_exist(self) -> None:
+        owners = [{"kind": "Job", "name": "train", "uid": "j"}]
+        look = seen(pod(on="b", phase="Pending", meta={"ownerReferences": owners}), node("a"))
+        made = own.judge(look)
+        assert made is not None
+        assert "there is no node b" in made.message
+        assert made.remedy.endswith("Job train makes another one.")
+        look.unread["nodes with their pods"] = "API-FORBIDDEN"
+        assert own.judge(look) is None
 
     def test_its_node_is_lost(self) -> None:
         made = found(pod(on="a"), node("a", ready=False))
@@ -357,6 +414,8 @@ class TestOnItsNode:
     def test_a_pod_that_does_not_go(self) -> None:
         gone = pod(on="a", meta={"deletionTimestamp": "2026-11-28T09:30:00Z"})
         assert "being deleted since 2026-11-28T09:30:00Z" in found(gone, node("a")).message
+        late = pod(on="a", meta={"deletionTimestamp": "2026-11-28T14:39:50Z"})
+        assert found(late, node("a")).is_busy
 
 
 def test_nobody_asked() -> None:

@@ -136,3 +136,30 @@ def test_a_cluster_without_kueue_is_no_error() -> None:
     found = own.judge(read(Cluster(node("a"), gated), "team-a/train"))
     assert found is not None
     assert found.code == "SCHED-GATE"
+
+
+def made(title: str, maker: str, **more: t.Any) -> Data:
+    owners = [{"kind": "ReplicaSet", "name": maker, "uid": maker, "controller": True}]
+    return pod(title, meta={"ownerReferences": owners}, **more)
+
+
+def test_the_pod_in_trouble_stands_for_its_deployment() -> None:
+    broken = made("train-6c9d8-x", "train-6c9d8", told=FULL)
+    others = made("train-6c9d8-a", "train-6c9d8", on="a"), made("train-big-6c9d8-b", "train-big-6c9d8")
+    seen = read(Cluster(node("a", 1), broken, *others, pod("hog", 1, "team-b", "a")), "team-a/train")
+    found = own.judge(seen)
+    assert found is not None
+    assert (found.code, found.about) == ("SCHED-FULL", "Pod team-a/train-6c9d8-x")
+    assert "Pod team-b/hog (1)" in found.message
+
+
+def test_a_deployment_whose_pods_run_is_no_trouble() -> None:
+    cluster = Cluster(node("a"), made("train-6c9d8-a", "train-6c9d8", on="a"))
+    assert own.judge(read(cluster, "team-a/train")) is None
+
+
+def test_a_pod_of_another_deployment_does_not_stand_for_one() -> None:
+    cluster = Cluster(node("a"), made("train-big-6c9d8-b", "train-big-6c9d8", told=FULL))
+    found = own.judge(read(cluster, "team-a/train"))
+    assert found is not None
+    assert found.code == "SCHED-ABSENT"

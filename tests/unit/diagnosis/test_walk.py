@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import typing as t
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from unit.engine import api_on
@@ -19,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ApiError,
     CredentialsError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL as POOL_LABEL
 from ansible_collections.accelerators.openshift.plugins.module_utils._diagnosis import (
     model,
     report,
@@ -350,3 +352,63 @@ def test_the_status_of_an_nvidia_driver_is_a_consequence_of_its_crash(seen: dict
     found = look(server)
     assert ("operators", "GPU-NVD-NOTREADY") not in roots(found)
     assert ("driver", "GPU-DRV-NODTK") in roots(found)
+
+
+def test_pods_that_may_not_be_read_are_named_and_raise_no_alarm(seen: dict[str, list[Data]]) -> None:
+    server = cluster(seen)
+    server.forbidden = ("pods", "daemonsets", "controllerrevisions", "resourcequotas")
+    found = look(server)["diagnosis"]
+    assert (found["healthy"], found["troubles"]) == (True, [])
+    assert {"pods", "daemonsets", "quotas"} <= {one["what"] for one in found["unread"]}
+    assert {one["verdict"] for one in found["layers"] if one["name"] == "driver"} == {"unread"}
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [{"nvidia.com/gpu.deploy.operands": "false"}, {"nvidia.com/gpu.workload.config": "vm-passthrough"}],
+    ids=["opted out", "virtual machines"],
+)
+def test_a_node_of_no_pool_that_is_left_out_on_purpose(
+    seen: dict[str, list[Data]], mark: dict[str, str]
+) -> None:
+    seen["policies"][0]["spec"]["sandboxWorkloads"] = {"enabled": True}
+    other = copy.deepcopy(node(seen))
+    other["metadata"] |= {"name": "out-0", "labels": {"nvidia.com/gpu.present": "true", **mark}}
+    other["status"]["allocatable"] = {"cpu": "8", "pods": "250"}
+    seen["nodes"].append(other)
+    found = look(cluster(seen), pools=None)["diagnosis"]
+    assert found["healthy"], found["troubles"]
+    assert "1 GPU node left out of the stack by its labels: out-0." in found["notes"]
+    other["metadata"]["labels"]["accelerators.openshift/pool"] = "training"
+    assert not look(cluster(seen), pools=None)["diagnosis"]["healthy"]
+
+
+def test_a_new_node_waits_for_its_labels(seen: dict[str, list[Data]]) -> None:
+    new = second_node(seen, "training")
+    marks = {"accelerators.openshift/pool": "training", "kubernetes.io/hostname": "gpu-1"}
+    made = datetime.now(UTC) - timedelta(seconds=60)
+    new["metadata"] |= {"labels": marks, "creationTimestamp": made.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    new["status"]["allocatable"].pop("nvidia.com/gpu")
+    seen["pods"] = [one for one in seen["pods"] if one["spec"].get("nodeName") != "gpu-1"]
+    found = look(cluster(seen))["diagnosis"]
+    assert found["healthy"], found["troubles"]
+    assert "GPU-NFD-EMPTY" in [one["code"] for one in found["troubles"] if one["busy"]]
+    new["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    assert look(cluster(seen))["diagnosis"]["code"] == "GPU-NFD-EMPTY"
+
+
+def test_a_node_without_an_adapter_is_not_of_the_nic_stack() -> None:
+    mark = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
+    marks = [{**mark, POOL_LABEL: "rdma"}, {POOL_LABEL: "rdma"}, {POOL_LABEL: "plain"}, mark, {}]
+    nodes = [{"metadata": {"name": str(index), "labels": one}} for index, one in enumerate(marks)]
+    assert [one["metadata"]["name"] for one in stack.with_nics(nodes)] == ["0", "1", "3"]
+    assert stack.with_nics(nodes[2:3]) == nodes[2:3]
+
+
+def test_a_hook_of_the_chart_that_has_ended_is_no_operator(seen: dict[str, list[Data]]) -> None:
+    hook = copy.deepcopy(pod(seen, "nvidia-driver"))
+    hook["metadata"] |= {"name": "gpu-operator-upgrade-crd-1", "uid": "hook"}
+    unready(hook)
+    hook["status"]["phase"] = "Succeeded"
+    seen["pods"].append(hook)
+    assert look(cluster(seen))["diagnosis"]["healthy"]

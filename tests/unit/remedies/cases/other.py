@@ -69,6 +69,8 @@ def pod_asked(options: Options) -> str | None:
         "spec": {"nodeName": "n", "containers": [{"name": "c"}]},
     }
     server.put({"apiVersion": "v1", "kind": "Pod", **pod, "status": {"phase": "Running"}})
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {}, "status": ready})
     given: t.Any = {"pools": None, "namespace": None, "pod": "", **options}
     found = walk.look(api_on(server, check_mode=True), given)
     return found["diagnosis"]["code"] or None
