@@ -64,3 +64,10 @@ def oldest(objects: t.Iterable[KubeObject]) -> KubeObject:
     return min(
         objects, key=lambda obj: (str(obj["metadata"].get("creationTimestamp") or ""), name(obj)), default={}
     )
+
+
+def event_time(event: KubeObject) -> str:
+    """Return the time of an event (RFC 3339), or an empty text; the two event APIs fill different fields."""
+    last = ("series.lastObservedTime", "lastTimestamp", "eventTime", "firstTimestamp")
+    paths = (*last, "metadata.creationTimestamp")
+    return str(next(filter(None, (at(event, path) for path in paths)), ""))

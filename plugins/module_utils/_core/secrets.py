@@ -11,15 +11,17 @@ MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 _SHORTEST = 4
 _seen: set[str] = set()
 # What looks like a secret in the words of another program: a JWT, an OpenShift token, a value after a name.
+_WHOLE: t.Final = r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|sha256~[\w-]+"
 _LIKELY: t.Final = re.compile(
-    r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|sha256~[\w-]+"
+    rf"{_WHOLE}"
     r"|(?P<name>(?:token|password|passwd|secret|api[_-]?key|bearer|authorization)\w*[\"']?(?:\s*[=:]\s*|\s+))"
     r"(?:bearer\s+)?[^\s,;]+",
     re.IGNORECASE,
 )
 # The same in a log that is searched for known texts: words such as `secret x not found` stay.
 _IN_LOG: t.Final = re.compile(
-    r"eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|sha256~[\w-]+|(?P<scheme>\b(?:bearer|basic)\s+)[\w.+/=~-]{8,}"
+    rf"{_WHOLE}"
+    r"|(?P<scheme>\b(?:bearer|basic)\s+)[\w.+/=~-]{8,}"
     r"|(?P<name>(?:token|password|passwd|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?)"
     r"(?!\s*(?:bearer|basic)\b)[^\s,;\"']+",
     re.IGNORECASE,

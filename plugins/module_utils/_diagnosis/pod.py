@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .._catalogue.kueue import GROUP
 from .._core import conditions, quantity
-from .._core.objects import KubeObject, at, name, named
+from .._core.objects import KubeObject, at, event_time, name, named
 from .._nodes.formatting import why_not_ready
 from .._nodes.node import is_ready
 from .._queue import judge as queues
@@ -78,13 +78,7 @@ def _say(
 
 def _told(event: KubeObject) -> str:
     about, words = event.get("involvedObject") or {}, f"{event.get('reason')}: {event.get('message')}"
-    return f"{time(event)} {about.get('kind')} {about.get('name')}: {words}"
-
-
-def time(event: KubeObject) -> str:
-    """Return the event's time; the two event APIs fill different fields."""
-    series = at(event, "series.lastObservedTime")
-    return str(series or event.get("lastTimestamp") or event.get("eventTime") or "")
+    return f"{event_time(event)} {about.get('kind')} {about.get('name')}: {words}"
 
 
 def _broken(pod: KubeObject, seen: Seen) -> Trouble | None:
@@ -237,7 +231,7 @@ def exceeded(seen: Seen, event: KubeObject) -> Trouble | None:
         "patch": json.dumps({"spec": {"hard": more} if is_own else {"quota": {"hard": more}}}),
         "also": placement.holders(seen.places, {key.removeprefix("requests.") for key in asked}, space),
     }
-    return _say("QUOTA-EXCEEDED", seen, facts=facts, evidence=(_told(event),), since=time(event))
+    return _say("QUOTA-EXCEEDED", seen, facts=facts, evidence=(_told(event),), since=event_time(event))
 
 
 def of_maker(seen: Seen) -> KubeObject | None:
@@ -272,12 +266,12 @@ def _absent(seen: Seen) -> Trouble:
     own = [one for one in seen.of("neighbours") if makes(name(one))]
     newest = max((str(one["metadata"].get("creationTimestamp")) for one in own), default="")
     events = [one for one in seen.of("events") if makes(str(at(one, "involvedObject.name")))]
-    for event in (one for one in reversed(events) if time(one) > newest):
+    for event in (one for one in reversed(events) if event_time(one) > newest):
         maker = f"{event['involvedObject']['kind'].lower()} {event['involvedObject']['name']}"
         facts = {"maker": maker, "answer": event.get("message")}
         hook = recognise(str(event.get("message")), place=WEBHOOK)
         remedy = hook.advice("", pod=title, namespace=space, node="") if hook else ""
-        more = {"evidence": (_told(event),), "since": time(event)}
+        more = {"evidence": (_told(event),), "since": event_time(event)}
         refused = _say("SCHED-REFUSED", seen, remedy, facts, **more)
         return exceeded(seen, event) or refused
     there = sorted(map(name, own or seen.of("neighbours")))

@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.kueue import GROUP
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, at, name
+from .._core.objects import KubeObject, at, event_time, name
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nodes import devices
@@ -45,7 +45,7 @@ def _of_option(api: Api, seen: Seen, query: Read) -> None:
     if not seen.of("pod") and (made := own.of_maker(seen)):
         seen.pod, seen.objects["pod"] = f"{space}/{name(made)}", [made]
         nodes = _of_pod(api, seen, query)
-    seen.objects["events"] = sorted(seen.of("events"), key=own.time)
+    seen.objects["events"] = sorted(seen.of("events"), key=event_time)
     near = [] if seen.of("pod") else seen.of("neighbours")
     seen.places = placement.places(nodes, near or _pods(api, nodes))
 
@@ -77,7 +77,7 @@ def _of_pod(api: Api, seen: Seen, query: Read) -> list[KubeObject]:
 
 def _of_makers(api: Api, seen: Seen, space: str, query: Read) -> list[KubeObject]:
     query(api, seen, "events", Query(known("Event"), space, fields="reason=FailedCreate"))
-    seen.objects["events"] = sorted(seen.of("events"), key=own.time)
+    seen.objects["events"] = sorted(seen.of("events"), key=event_time)
     query(api, seen, "jobs", Query(known("Job"), space))
     query(api, seen, "neighbours", Query(known("Pod"), space))
     if any(f"{GROUP}/queue-name" in (job["metadata"].get("labels") or {}) for job in seen.of("jobs")):

@@ -8,7 +8,7 @@ import json
 import re
 import typing as t
 
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, event_time
 from .redaction import Redactor
 
 try:
@@ -82,16 +82,11 @@ class Bundle:
 
 def event_lines(events: t.Iterable[KubeObject]) -> t.Iterator[str]:
     """Yield a line for each event, the oldest first."""
-    for event in sorted(events, key=_time):
+    for event in sorted(events, key=event_time):
         about, count = event.get("involvedObject") or {}, event.get("count") or 1
         where = f"{about.get('kind')}/{about.get('name')}" + (f" ({count} times)" if count > 1 else "")
         text = " ".join(str(event.get("message") or "").split())
-        yield f"{_time(event)} {event.get('type')} {event.get('reason')} {where}: {text}"
-
-
-def _time(event: KubeObject) -> str:
-    times = (event.get("lastTimestamp"), event.get("eventTime"), event["metadata"].get("creationTimestamp"))
-    return str(next(filter(None, times), ""))
+        yield f"{event_time(event)} {event.get('type')} {event.get('reason')} {where}: {text}"
 
 
 def table(shown: KubeObject) -> list[str]:

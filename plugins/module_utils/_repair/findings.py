@@ -9,7 +9,7 @@ import typing as t
 
 from .._catalogue.well_known import VENDORS
 from .._core import conditions as node_conditions
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, event_time
 from .._nodes import devices, drain, formatting as node_formatting, node as node_facts
 from .._stack import signatures, upgrade
 
@@ -91,7 +91,7 @@ def unnoticed(node: KubeObject, events: t.Iterable[KubeObject]) -> list[str]:
     return [
         f"Xid {report.number} on {report.device or 'a GPU'}: {signatures.xid(report.number).meaning} "
         f"({report.seen})"
-        for report in of_events(event for event in events if _time(event) > since)
+        for report in of_events(event for event in events if event_time(event) > since)
         if report.number in signatures.UNNOTICED
     ]
 
@@ -115,11 +115,11 @@ def of_log(log: str, seen: str) -> list[Report]:
 def of_events(events: t.Iterable[KubeObject]) -> list[Report]:
     """Return the Xids that events about the node name, the newest first."""
     found: dict[tuple[int, str], Report] = {}
-    for event in sorted(events, key=_time, reverse=True):
+    for event in sorted(events, key=event_time, reverse=True):
         text = str(event.get("message") or "")
         device = next(iter(_UUID.findall(text)), "")
         for number in _XID.findall(text):
-            seen = f"event {event.get('reason') or 'without reason'} of {_time(event) or 'unknown time'}"
+            seen = f"event {event.get('reason') or 'without reason'} of {event_time(event) or 'unknown time'}"
             found.setdefault((int(number), device), Report(int(number), device, seen))
     return list(found.values())
 
@@ -138,7 +138,3 @@ def gravest(reports: t.Iterable[Report]) -> str:
     """Return NVIDIA's gravest advice: replace, reboot, reset or watch; empty without an Xid."""
     found = [(report.number, report.device) for report in reports]
     return signatures.gravest(found) if found else ""
-
-
-def _time(event: KubeObject) -> str:
-    return str(event.get("lastTimestamp") or event.get("eventTime") or event.get("firstTimestamp") or "")

@@ -12,7 +12,7 @@ import re
 import typing as t
 
 from .._core.errors import AcceleratorError
-from .._core.objects import KubeObject, Snapshot, at, name, named, oldest
+from .._core.objects import KubeObject, Snapshot, at, event_time, name, named, oldest
 from .._kube.client import Api
 from .._kube.kinds import by_name, known
 from . import olm_stages, pointers, stages, table
@@ -185,7 +185,7 @@ def add_events(error: AcceleratorError, source: Source, events: t.Iterable[KubeO
                 error.remedy = known.advice(error.remedy, **names)
             return
     if told and "The log of container " not in error.message:
-        last = max(told, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""))
+        last = max(told, key=event_time)
         error.evidence.append(f"{source.pod}/{_told(last)}")
         add(error, f"An event of pod {source.pod} says: {_told(last)}")
 

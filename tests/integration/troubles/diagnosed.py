@@ -131,7 +131,10 @@ class Diagnosis:
 
 
 def first(result: Data, passes: bool = False) -> Data:
-    """Return the first cause, of what ends by itself if it `passes`; empty texts if there is none."""
+    """Return the first cause, or empty texts.
+
+    passes: look among the causes that end by themselves.
+    """
     every = (one for one in result["diagnosis"]["troubles"] if not one["cause"] and one["busy"] == passes)
     return next(every, {"code": "", "layer": "", "remedy": ""})
 

@@ -43,7 +43,7 @@ def staged(cluster: Cluster, steps: t.Sequence[Data]) -> t.Iterator[None]:
 
 
 def _nothing() -> None:
-    """Leave what ends by itself."""
+    """Do nothing: what the step made ends by itself."""
 
 
 def _trouble(cluster: Cluster, step: Data) -> t.Callable[[], object]:

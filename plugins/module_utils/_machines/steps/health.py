@@ -11,7 +11,7 @@ import contextlib
 import typing as t
 
 from ..._core.errors import AcceleratorError, ForbiddenError
-from ..._core.objects import KubeObject
+from ..._core.objects import KubeObject, event_time
 from ..._core.ownership import owned, pool_label, pool_of, selector
 from ..._kube.client import Api
 from ..._kube.kinds import known
@@ -130,7 +130,7 @@ def event_lines(found: t.Iterable[KubeObject]) -> list[str]:
 
 
 def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
-    deleted = max((event for event in events if event.get("reason") == _DELETED), key=_time)
+    deleted = max((event for event in events if event.get("reason") == _DELETED), key=event_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
     place = [
         *str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"),
@@ -139,7 +139,7 @@ def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
         "",
         "",
     ]
-    warning = max((event for event in events if event.get("type") == "Warning"), key=_time, default=None)
+    warning = max((event for event in events if event.get("type") == "Warning"), key=event_time, default=None)
     last = (
         f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}"
         if warning
@@ -153,18 +153,6 @@ def _summary(name: str, events: t.Sequence[KubeObject]) -> KubeObject:
         "instance_type": "",
         "node": place[3],
         "code": _REMEDIATED,
-        "error": f"MachineHealthCheck {place[1]} deleted it at {_time(deleted)}{last}",
-        "since": _time(deleted),
+        "error": f"MachineHealthCheck {place[1]} deleted it at {event_time(deleted)}{last}",
+        "since": event_time(deleted),
     }
-
-
-def _time(event: KubeObject) -> str:
-    """Return the event's time (RFC 3339); the two event APIs fill different fields."""
-    series = (event.get("series") or {}).get("lastObservedTime")
-    return str(
-        series
-        or event.get("lastTimestamp")
-        or event.get("eventTime")
-        or event["metadata"].get("creationTimestamp")
-        or ""
-    )
