@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import typing as t
 
@@ -99,19 +100,19 @@ class Asked(t.NamedTuple):
         }
 
 
-def of_images(asked: t.Sequence[Asked]) -> list[Check]:
-    """Return a check for each thing that is wrong with images, and one if all are there."""
+def of_images(asked: t.Sequence[Asked], tag_set: KubeObject | None = None) -> list[Check]:
+    """Return a check for each thing that is wrong with images, and one if all are there. tag_set: to make."""
     found = []
     for code in dict.fromkeys(one.code for one in asked if one.code):
         those = sorted((one for one in asked if one.code == code), key=Asked.mildness)
-        found.append(_check(code, those))
+        found.append(_check(code, those, json.dumps(tag_set)))
     if not found and asked:
         message = f"all {number_of(len(asked), 'image')} resolve with the mirrors and logins of the cluster"
         found.append(Check("images", OK, message))
     return found
 
 
-def _check(code: str, asked: t.Sequence[Asked]) -> Check:
+def _check(code: str, asked: t.Sequence[Asked], tag_set: str) -> Check:
     first, one = asked[0], asked[0].wanted
     is_unknown = code == "MIRROR-UNCHECKED" or first.said == _LIMITED
     verdict = UNKNOWN if is_unknown else WARNING if one.seldom else BLOCKING
@@ -136,11 +137,19 @@ def _check(code: str, asked: t.Sequence[Asked]) -> Check:
         line=first.line,
         others=", ".join(first.route.others),
         host=(first.route.asked or (one.image,))[0].partition("/")[0],
-        mirror=first.route.asked[0].partition("/")[0] if first.route.sets else "REGISTRY",
+        mirror=_destination(first),
+        tag_set=tag_set,
         reference=(first.route.asked or (one.image,))[0],
         archs=" and ".join(first.lacking),
         also=f" ({number_of(len(asked) - 1, 'image')} more)" if asked[1:] else "",
     )
+
+
+def _destination(asked: Asked) -> str:
+    """Return where oc-mirror has to put the image: it appends the path that the image has at its source."""
+    path = split(asked.wanted.image)[0].partition("/")[2]
+    first = split(asked.route.asked[0])[0] if asked.route.sets else "REGISTRY"
+    return first.removesuffix(f"/{path}") if first.endswith(f"/{path}") else first.partition("/")[0]
 
 
 def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Check]:
@@ -158,7 +167,10 @@ def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Chec
         return []
     hosts = sorted({split(one.image)[0].partition("/")[0] for one in kept})
     evidence = [f"{one.image} ({one.why})" for one in kept]
-    facts = {"key": key, "hosts": ", ".join(hosts), "image": kept[0].image}
+    left = [one for one in blocked if not any(_listed(it.image, [one]) for it in kept)]
+    new = [*allowed, *hosts] if allowed else left
+    patch = json.dumps({"spec": {"registrySources": {key: new}}})
+    facts = {"key": key, "hosts": ", ".join(hosts), "image": kept[0].image, "patch": patch}
     return [Check.of("MIRROR-ALLOWED", "registry lists", BLOCKING, evidence, **facts)]
 
 
@@ -188,10 +200,17 @@ def of_proxy(
     }
     lacking = [one for one in _INSIDE if one not in spared]
     lacking += [one for one in ranges if not _covers(spared, one)]
-    lacking += [f"{one} (node {addresses[one]})" for one in addresses if not _covers(spared, one)][:1]
+    outside = {
+        str(ipaddress.ip_network(f"{one}/{64 if ':' in one else 24}", strict=False)): addresses[one]
+        for one in addresses
+        if not _covers(spared, one)
+    }
+    lacking += [f"{one} (node {outside[one]})" for one in sorted(outside)]
     if not lacking:
         return []
-    facts = {"lacking": ", ".join(lacking), "add": ",".join(one.partition(" ")[0] for one in lacking)}
+    now = [part for part in str(at(proxy, "spec.noProxy") or "").split(",") if part]
+    patch = {"spec": {"noProxy": ",".join([*now, *(one.partition(" ")[0] for one in lacking)])}}
+    facts = {"lacking": ", ".join(lacking), "patch": json.dumps(patch)}
     return [Check.of("MIRROR-PROXY", "proxy", WARNING, [f"noProxy: {','.join(spared)}"], **facts)]
 
 
@@ -217,7 +236,9 @@ def of_authorities(place: str, config_map: KubeObject | None, key: str = "") -> 
         return []
     field, _colon, wanted = place.partition(": ")
     why = f"has no {key}" if config_map is not None else "does not exist"
-    return [Check.of("MIRROR-CA", "trusted CA", BLOCKING, field=field, config_map=wanted, why=why)]
+    command = "create configmap " if config_map is None else "set data configmap/"
+    facts = {"field": field, "config_map": wanted, "why": why, "command": f"{command}{wanted}"}
+    return [Check.of("MIRROR-CA", "trusted CA", BLOCKING, key=key or "HOST..PORT", **facts)]
 
 
 def of_toolkit(stream: KubeObject | None, nodes: t.Iterable[KubeObject]) -> list[Check]:
