@@ -176,6 +176,16 @@ def not_asked(images: t.Iterable[str], words: str) -> dict[str, Answer]:
     return {image: Answer(image, NOT_ASKED, words=words) for image in images}
 
 
+def taken(forms: t.Sequence[str], operator: tuple[int, int] | None) -> tuple[str, ...]:
+    """Return the form that this release of the GPU operator takes; all if the release is not known.
+
+    forms: images or ends of tags, with the minor version of RHEL and without it.
+    """
+    if operator is None:
+        return tuple(forms)
+    return tuple(forms[-1:] if operator >= MAJOR_ONLY else forms[:1])
+
+
 def best(images: t.Sequence[str], known: t.Mapping[str, Answer]) -> Answer:
     """Return the answer for a group of which one image is enough: THERE if one exists, MISSING if all are
     missing, else the first unknown one.
