@@ -12,7 +12,7 @@ import typing as t
 from .._core.objects import KubeObject, at, name, number_of
 from .._nodes.system import system
 from .._stack.drivers import toolkit
-from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, UNREACHABLE, Answer
+from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, Answer
 from .._stack.drivers.registry import lies_in
 from .._update.check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .images import Wanted
@@ -21,7 +21,6 @@ from .rules import Route, split
 _BUSY: t.Final = re.compile(r"\b429\b|toomanyrequests|too many requests", re.IGNORECASE)
 _LIMITED: t.Final = "429, too many requests"
 _FORBIDDEN: t.Final = re.compile(r"\b403\b|denied|forbidden", re.IGNORECASE)
-_REFUSED: t.Final = re.compile(r": (?:denied|unauthorized): |you may not have access")
 _DIGEST: t.Final = re.compile(r"(@sha256:[0-9a-f]{12})[0-9a-f]+")
 # Names that each cluster reaches without a proxy.
 _INSIDE: t.Final = (".svc", ".cluster.local")
@@ -36,30 +35,17 @@ class Asked(t.NamedTuple):
     line: str
 
     @property
-    def verdict(self) -> str:
-        """Return what the mirrors say of the image.
-
-        The server asks the source too, whose text then stands beside theirs: no route leads there.
-        """
-        words, mirrors = self.answer.words, [one for one in self.route.asked if one != self.wanted.image]
-        if self.answer.verdict != UNREACHABLE or not self.route.sets:
-            return self.answer.verdict
-        if all(f'"{one}" not found' in words or f"{one}: manifest unknown" in words for one in mirrors):
-            return MISSING
-        return REFUSED if _REFUSED.search(words) else UNREACHABLE
-
-    @property
     def said(self) -> str:
         """Return the answer in the words of the registry API."""
         words = self.answer.words
-        if self.verdict == THERE:
+        if self.answer.verdict == THERE:
             lacking = self.lacking
             return f"has no manifest for {' and '.join(lacking)}" if lacking else "there"
-        if self.verdict == MISSING:
+        if self.answer.verdict == MISSING:
             return "404, not found"
-        if self.verdict == NOT_ASKED:
+        if self.answer.verdict == NOT_ASKED:
             return "unchecked"
-        if self.verdict == REFUSED:
+        if self.answer.verdict == REFUSED:
             return "403, access denied" if _FORBIDDEN.search(words) else "401, no login that is good"
         return _LIMITED if _BUSY.search(words) else "no answer"
 
@@ -71,14 +57,14 @@ class Asked(t.NamedTuple):
     @property
     def code(self) -> str:
         """Return the code of what is wrong with the image, or ""."""
-        if self.verdict == THERE:
+        if self.answer.verdict == THERE:
             return "MIRROR-ARCH" if self.lacking else ""
-        if self.verdict == NOT_ASKED:
+        if self.answer.verdict == NOT_ASKED:
             return "MIRROR-UNCHECKED"
         if self.route.lacks_tags:
             return "MIRROR-TAG"
         by_verdict = {MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
-        return by_verdict.get(self.verdict, "MIRROR-AWAY")
+        return by_verdict.get(self.answer.verdict, "MIRROR-AWAY")
 
     def mildness(self) -> tuple[bool, bool]:
         """Return the sort key by which the image that decides about a check is the first."""
