@@ -14,8 +14,8 @@ CODES: t.Final = (
         "nodes may not pull from {hosts}: registrySources.{key} of Image cluster decides by the name of the "
         "image, even if a mirror has it. {image} is needed.",
         "Run `oc patch image.config.openshift.io cluster --type=merge -p '{patch}'`, which allows {hosts}. "
-        "allowedRegistries drain no node. blockedRegistries drain every node of every MachineConfigPool, and "
-        "its pods end.",
+        "A change of allowedRegistries drains no node. One of blockedRegistries drains every node of every "
+        "MachineConfigPool, and its pods end.",
     ),
     Code(
         "MIRROR-ARCH",
