@@ -48,6 +48,7 @@ ORDER = (
     "_removal",
     "_update",
     "_drift",
+    "_render",
     "_quota",
     "_queue",
     "_workload/programs",
