@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sphinx reads this: the pages of docs/ and the pages that antsibull-docs makes of modules, roles and plugins."""
+"""Sphinx reads this: the pages of docs/, and those that antsibull-docs makes of modules and plugins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GALAXY: t.Final = yaml.safe_load((ROOT / "galaxy.yml").read_text())
 REPOSITORY: t.Final = f"{GALAXY['repository']}/blob/main"
 
 project = "accelerators.openshift"
-copyright = "the contributors"  # noqa: A001
+copyright = "the contributors"
 version = release = str(GALAXY["version"])
 extensions = ["myst_parser", "sphinx_antsibull_ext"]
 html_theme = "furo"
@@ -66,7 +66,7 @@ def _source_read(_app: t.Any, name: str, source: list[str]) -> None:
     """Let a link to a file that is no page of the site lead to the repository."""
     if not name.startswith("collections/"):
         outside = "|".join(map(re.escape, exclude_patterns))
-        source[0] = re.sub(rf"\]\((?:\.\./)+([^)]+)\)", _to_repository, source[0])
+        source[0] = re.sub(r"\]\((?:\.\./)+([^)]+)\)", _to_repository, source[0])
         source[0] = re.sub(rf"\]\(((?:{outside})[^)]*)\)", _to_repository, source[0])
 
 

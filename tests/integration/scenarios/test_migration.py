@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A GPU stack that others made by hand: docs/migration.md, step by step, on objects as other tools write them."""
+"""A GPU stack that others made: docs/migration.md, step by step, on objects as other tools write them."""
 
 from __future__ import annotations
 
