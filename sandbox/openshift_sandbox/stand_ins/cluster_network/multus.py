@@ -81,7 +81,7 @@ class Multus(Reconciler):
 def _default(pod: Object) -> Object:
     """Return the entry of the cluster's network."""
     digest = hashlib.sha256(str(pod["metadata"]["uid"]).encode()).digest()
-    address = f"10.{128 + digest[0] % 4}.{digest[1]}.{digest[2] % 250 + 2}"
+    address = (pod.get("status") or {}).get("podIP") or f"10.{128 + digest[0] % 4}.{digest[1]}.{digest[2]}"
     return {
         "name": "ovn-kubernetes",
         "interface": "eth0",

@@ -28,7 +28,7 @@ from openshift_sandbox.stand_ins.sriov.names import (
     config_of,
 )
 from openshift_sandbox.stand_ins.sriov.operator import offered
-from openshift_sandbox.stand_ins.sriov.policies import applied, differs, drains, reboots, restarted
+from openshift_sandbox.stand_ins.sriov.policies import VFIO, applied, differs, drains, reboots, restarted
 
 ARGUMENTS: t.Final = "sandbox.openshift/kernel-arguments"
 IOMMU: t.Final = "intel_iommu=on iommu=pt"
@@ -108,8 +108,9 @@ class SriovDaemon(Reconciler):
         ]
         mode = (spec.get("system") or {}).get("rdmaMode") or (status.get("system") or {}).get("rdmaMode")
         self._write(cluster, state, {"interfaces": found, "system": {"rdmaMode": mode}})
-        arguments = {"metadata": {"annotations": {ARGUMENTS: IOMMU}}}
-        cluster.patch("Node", node["metadata"]["name"], None, arguments)
+        if any(group["deviceType"] == VFIO for one in wanted.values() for group in one["vfGroups"]):
+            arguments = {"metadata": {"annotations": {ARGUMENTS: IOMMU}}}
+            cluster.patch("Node", node["metadata"]["name"], None, arguments)
         boots.restart(cluster, node)
 
     def _has_iommu(self, cluster: Cluster, node: Object) -> bool:
