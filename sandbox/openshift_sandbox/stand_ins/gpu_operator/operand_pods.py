@@ -111,7 +111,7 @@ def crash_of(cluster: Cluster, pod: Object, node: Object) -> Object | None:
     return cluster.trouble("driver_crashloop", **place(node), version=version)
 
 
-def has_nic_driver(cluster: Cluster, pod: Object, node: Object) -> bool:
+def has_nic_driver(pod: Object, node: Object) -> bool:
     """Return whether the driver of network adapters is loaded, for which mofed-validation waits.
 
     A node without such an adapter does not wait, and where the host has that driver nobody looks for a pod.
@@ -203,7 +203,7 @@ class OperandPods(Reconciler):
         if unpulled or not suits(pod, node):
             return
         if (pod["metadata"].get("annotations") or {}).get(HOLD) == "init":
-            if has_nic_driver(cluster, pod, node):
+            if has_nic_driver(pod, node):
                 self._annotate(cluster, pod, {HOLD: "ready"})
             return
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
