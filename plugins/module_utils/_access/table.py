@@ -128,7 +128,7 @@ gpu_operator
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_operator clusterpolicy
-  -            list                                 NicClusterPolicy NicNodePolicy
+  -            list                                 NicClusterPolicy NicNodePolicy NodeFeature
   -            get?,watch?,delete?                  NVIDIADriver
   -            get?,patch?                          Node
   gpu          get?,delete?                         DaemonSet

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue.well_known import NIC_DRIVER_UPGRADE
-from .._core.errors import ForbiddenError, NotReadyError
+from .._core.errors import AcceleratorError, ForbiddenError, NotReadyError
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness
 from .._kube.client import Api, Query
@@ -45,7 +45,7 @@ def refuse_claimed(api: Api, nodes: t.Collection[str], why: str) -> None:
         )
     marked = api.list(known("Node"), labels=NIC_DRIVER_UPGRADE)
     if who := maintenance.claims(nodes, found, marked):
-        raise maintenance.refusal(who, why)
+        raise AcceleratorError("NODE-MAINTENANCE", why=why, who="; ".join(who), evidence=who)
 
 
 class Watched(t.NamedTuple):

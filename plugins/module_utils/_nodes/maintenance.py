@@ -12,7 +12,6 @@ import typing as t
 
 from .._catalogue.well_known import NIC_DRIVER_UPGRADE
 from .._core import conditions
-from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, at, name
 from .labels import labels
 
@@ -37,8 +36,3 @@ def claims(
         if name(one) in nodes and state not in _IDLE:
             found.append(f"{name(one)}: the network operator replaces the NIC driver ({state})")
     return sorted(found)
-
-
-def refusal(found: t.Sequence[str], why: str) -> AcceleratorError:
-    """Return the failure of a drain. found: claims. why: the reason for the drain, as a sentence begins."""
-    return AcceleratorError("NODE-MAINTENANCE", why=why, who="; ".join(found), evidence=found)

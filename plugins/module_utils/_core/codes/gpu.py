@@ -682,6 +682,13 @@ CODES: t.Final = (
         "{driver: {rdma: {useHostMofed: false}}}).",
     ),
     Code(
+        "GPU-RDMA-IOMMU",
+        "An IOMMU translates what GPUs and network adapters of {nodes} send, so GPUDirect RDMA is slow or "
+        "fails.",
+        "Run `oc debug node/{node} -- cat /proc/cmdline`, and set iommu=pt, as tuning: {profile: training} "
+        "of a pool in gpu_pools does; its nodes reboot.",
+    ),
+    Code(
         "GPU-RDMA-NIC",
         "ClusterPolicy {policy}: driver.rdma.enabled loads nvidia-peermem, which waits for a NIC driver, and "
         "no NicClusterPolicy or NicNodePolicy brings one.",

@@ -22,9 +22,13 @@ STAGE: t.Final = "gpudirect"
 _ADAPTER: t.Final = NIC_NODES.partition("=")[0]
 _WAITER: t.Final = "mofed-validation"
 _PEERMEM: t.Final = "nvidia-peermem-ctr"
+# What NFD writes of each PCI device: DMA or DMA-FQ, and identity with iommu=pt.
+_IOMMU: t.Final = "iommu_group/type"
+_VENDORS: t.Final = ("10de", "15b3")
 # Kind of the driver's kernel modules -> by which ways a NIC reaches the memory of GPUs.
 _WAYS: t.Final = {
     "open": "nvidia-peermem and DMA-BUF",
+    "auto": "nvidia-peermem, and DMA-BUF where the open kernel modules run",
     "proprietary": "nvidia-peermem alone: proprietary kernel modules have no DMA-BUF",
 }
 
@@ -46,6 +50,15 @@ def refusal(policy: KubeObject, others: t.Iterable[KubeObject]) -> AcceleratorEr
     if is_of_host and bringing:
         return AcceleratorError("GPU-RDMA-HOST", policy=name(policy), others=", ".join(bringing))
     return None if is_of_host or bringing else AcceleratorError("GPU-RDMA-NIC", policy=name(policy))
+
+
+def translated(feature: KubeObject) -> KubeObject | None:
+    """Return the NodeFeature, shortened, if an IOMMU translates what its GPUs and adapters send."""
+    devices = (at(feature, "spec.features.instances") or {}).get("pci.device") or {}
+    for attributes in (one.get("attributes") or {} for one in devices.get("elements") or []):
+        if attributes.get("vendor") in _VENDORS and str(attributes.get(_IOMMU) or "").startswith("DMA"):
+            return {"metadata": feature["metadata"]}
+    return None
 
 
 def judge_order(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
@@ -74,8 +87,7 @@ def seen(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Stage:
     if labels(node).get(_ADAPTER) != "true":
         return Stage(STAGE, evidence=(f"{name(node)}: no NVIDIA network adapter",))
     entry = _status(node, policy, snapshot, "containerStatuses", _PEERMEM) or {}
-    kind = str(at(policy, "spec.driver.kernelModuleType") or "auto")
-    way = _WAYS.get(kind, "nvidia-peermem, and DMA-BUF where the open kernel modules run")
+    way = _WAYS.get(str(at(policy, "spec.driver.kernelModuleType")), _WAYS["auto"])
     since = str(at(entry, "state.running.startedAt") or "")
     return Stage(STAGE, since=since, evidence=(way,)) if entry else Stage(STAGE, stages.WAITING)
 

@@ -216,12 +216,20 @@ def _refuse_broken(api: Api, params: StackParams, draft: Draft) -> None:
     preconditions.check_references(api, params, draft.live, draft.after)
     refuse_unmade(api, params, draft.live or {}, draft.after["spec"])
     with contextlib.suppress(ForbiddenError):
-        others = consent.nic_policies(api) if gpudirect.is_asked(draft.after) else None
-        problem = gpudirect.refusal(draft.after, others) if others is not None else None
-        if problem and problem.code == "GPU-RDMA-HOST":
-            raise problem
-        if problem:
-            api.warn(f"{problem.message} {problem.remedy}")
+        if gpudirect.is_asked(draft.after):
+            _check_gpudirect(api, draft.after)
+
+
+def _check_gpudirect(api: Api, policy: KubeObject) -> None:
+    problem = gpudirect.refusal(policy, consent.nic_policies(api))
+    if problem and problem.code == "GPU-RDMA-HOST":
+        raise problem
+    slow = api.list_if_served(known("NodeFeature"), keep=gpudirect.translated)
+    nodes = sorted(map(name, slow))
+    code, shown = "GPU-RDMA-IOMMU", ", ".join(nodes)
+    by_iommu = AcceleratorError(code, node=nodes[0], nodes=shown) if nodes else None
+    for one in filter(None, (problem, by_iommu)):
+        api.warn(f"{one.message} {one.remedy}")
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

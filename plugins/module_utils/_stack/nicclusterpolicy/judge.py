@@ -22,21 +22,9 @@ from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..params import LookParams, StackPool
 from ..stages import Finding, Stage, not_yet, on_object
-from . import manifest
+from . import manifest, node as nic_node
 from .manifest import NAME
-from .node import (
-    DRIVER,
-    PLUGINS,
-    PRESENT,
-    SECONDARY,
-    WAITS,
-    here,
-    judge_node,
-    key_of,
-    selects,
-    stage_of,
-    uid_of,
-)
+from .node import DRIVER, PLUGINS, PRESENT, SECONDARY, WAITS, here, judge_node, key_of, stage_of
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(
@@ -99,14 +87,14 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[
 def own_daemonsets(snapshot: Snapshot, policy: KubeObject) -> list[KubeObject]:
     """Return the DaemonSets that the operator made for the policy and for NicNodePolicies."""
     policies = [policy, *(snapshot.get("node_policies") or [])]
-    return [one for each in policies for one in of_owner(snapshot["daemonsets"], uid_of(each))]
+    return [one for each in policies for one in of_owner(snapshot["daemonsets"], nic_node.uid_of(each))]
 
 
 def node_policies(snapshot: Snapshot, pools: t.Sequence[StackPool]) -> list[KubeObject]:
     """Return the NicNodePolicies that select a node of these pools."""
     nodes = [node for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
     found = snapshot.get("node_policies") or []
-    return [policy for policy in found if any(selects(policy, node) for node in nodes)]
+    return [policy for policy in found if any(nic_node.selects(policy, node) for node in nodes)]
 
 
 def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
@@ -114,7 +102,7 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
     findings = []
     for each in (policy, *(snapshot.get("node_policies") or [])):
         late = []
-        for one in of_owner(snapshot["daemonsets"], uid_of(each)):
+        for one in of_owner(snapshot["daemonsets"], nic_node.uid_of(each)):
             version = str((each["spec"].get(key_of(one)) or {}).get("version") or "")
             has_containers = bool(one["spec"]["template"]["spec"].get("containers"))
             if version and has_containers and not operands.runs_version(one, version):

@@ -99,7 +99,7 @@ def _ends(
     others: t.Sequence[KubeObject],
 ) -> list[dict[str, t.Any]]:
     is_written = live is None or owned(live) or params.adopt == "take"
-    after = fields.applied(live, wanted) if live is None or is_written else live
+    after = fields.applied(live, wanted) if is_written or live is None else live
     if set(driver.forced([after])) - set(driver.forced([wanted])):
         api.warn(_FORCED)
     if not is_written:

@@ -18,6 +18,7 @@ Data = t.Mapping[str, t.Any]
 _GATEWAY: t.Final = "k8s.ovn.org/l3-gateway-config"
 _DRIVER: t.Final = "mlx5_core"
 _SWITCHES: t.Final = ("ovs-bridge", "linux-bridge")
+_DEFAULT: t.Final = ("0.0.0.0/0", "::/0")
 
 
 class Found(t.NamedTuple):
@@ -34,19 +35,19 @@ def find(
 
     states: SriovNetworkNodeStates. networks: NodeNetworkStates. Both have the name of their node.
     """
-    by_sriov, by_nmstate = ({name(one): one for one in found} for found in (states, networks))
-    used: list[str] = []
-    unknown: list[str] = []
+    by_sriov, by_nmstate = ({name(one): one for one in every} for every in (states, networks))
+    found = Found([], [])
     for node in nodes:
         state, network = by_sriov.get(name(node), {}), by_nmstate.get(name(node))
         adapters = _adapters(state)
-        uses = [*_of_gateway(node, adapters), *_of_switches(state)]
+        names = {one["name"] for one in adapters}
+        uses = [*_of_gateway(node, adapters), *_of_switches(state, names)]
         if network is None:
-            unknown.append(name(node))
+            found.unknown.append(name(node))
         else:
-            uses += _of_network(network, {one["name"] for one in adapters})
-        used += [f"{name(node)}: {use}" for use in dict.fromkeys(uses)]
-    return Found(used, unknown)
+            uses += _of_network(network, names)
+        found.used.extend(f"{name(node)}: {use}" for use in dict.fromkeys(uses))
+    return found
 
 
 def _adapters(state: Data) -> list[Data]:
@@ -64,8 +65,7 @@ def _of_gateway(node: KubeObject, adapters: t.Iterable[Data]) -> t.Iterator[str]
             yield f"{one['name']} carries the node's network (br-ex has its MAC address {mac})"
 
 
-def _of_switches(state: Data) -> t.Iterator[str]:
-    names = {one["name"] for one in _adapters(state)}
+def _of_switches(state: Data, names: t.Collection[str]) -> t.Iterator[str]:
     for bridge in at(state, "status.bridges.ovs") or []:
         for uplink in bridge.get("uplinks") or []:
             if uplink.get("name") in names:
@@ -77,7 +77,7 @@ def _of_network(network: Data, names: t.Collection[str]) -> t.Iterator[str]:
     interfaces = {one["name"]: one for one in at(network, "status.currentState.interfaces") or []}
     adapters = {key for key, one in interfaces.items() if key in names or one.get("driver") == _DRIVER}
     routes = at(network, "status.currentState.routes.running") or []
-    gateways = {one.get("next-hop-interface") for one in routes if _is_default(one)}
+    gateways = {one.get("next-hop-interface") for one in routes if one.get("destination") in _DEFAULT}
     for key, one in interfaces.items():
         below = sorted(adapters & _below(key, interfaces, frozenset()))
         for adapter in below if one.get("state") == "up" else ():
@@ -87,10 +87,6 @@ def _of_network(network: Data, names: t.Collection[str]) -> t.Iterator[str]:
                 yield f"{adapter} carries the node's default route ({key})"
             elif address := _address(one):
                 yield f"{adapter} has the node's address {address} ({key}), which storage may use"
-
-
-def _is_default(route: Data) -> bool:
-    return route.get("destination") in ("0.0.0.0/0", "::/0")
 
 
 def _below(key: str, interfaces: t.Mapping[str, Data], seen: frozenset[str]) -> set[str]:

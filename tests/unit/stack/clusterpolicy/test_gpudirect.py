@@ -8,10 +8,14 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+from unit.remedies.case import checked
 from unit.stack.builders import Snapshot, node, pod, table, unready
 from unit.stack.clusterpolicy.troubles import judge
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import gpudirect
+from ansible_collections.accelerators.openshift.plugins.modules import special_resource
 
 Data = dict[str, t.Any]
 NIC: t.Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -94,6 +98,47 @@ def test_peermem_that_is_not_loaded_is_named_with_what_its_restart_ends(rdma: Sn
     assert f"container nvidia-peermem-ctr of pod {name} is not ready" in found.message
     assert f"oc delete pod -n nvidia-gpu-operator {name}`: this ends pods that use GPUs" in found.remedy
     assert table(rdma)["gpudirect"]["verdict"] == "pending"
+
+
+def feature(vendor: str, kind: str) -> Data:
+    attributes = {"class": "0302", "vendor": vendor, "iommu_group/type": kind}
+    instances = {"pci.device": {"elements": [{"attributes": {"vendor": "8086"}}, {"attributes": attributes}]}}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeature",
+        "metadata": {"name": "gpu-0", "namespace": "openshift-nfd"},
+        "spec": {"features": {"instances": instances}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("vendor", "kind", "is_slow"),
+    [("10de", "DMA-FQ", True), ("15b3", "DMA", True), ("10de", "identity", False), ("8086", "DMA", False)],
+)
+def test_an_iommu_that_translates_is_told_before_the_write(vendor: str, kind: str, is_slow: bool) -> None:
+    found = feature(vendor, kind)
+    assert (gpudirect.translated(found) == {"metadata": found["metadata"]}) is is_slow
+    assert gpudirect.translated({"metadata": {}, "spec": {}}) is None
+    server = FakeServer(
+        "ClusterPolicy",
+        "ClusterServiceVersion",
+        "NicClusterPolicy",
+        "NodeFeature",
+        "Node",
+        "Pod",
+        "DaemonSet",
+        "ControllerRevision",
+        "GPUCluster",
+        "NVIDIADriver",
+        "ImageStream",
+    )
+    server.put(found)
+    api = api_on(server, check_mode=True)
+    given = {"backend": "clusterpolicy", "driver": {"rdma": {"enabled": True}}}
+    special_resource.ensure(api, checked("special_resource", given))
+    told = "; ".join(api.warnings)
+    assert ("translates what GPUs and network adapters of gpu-0 send" in told) is is_slow
+    assert "no NicClusterPolicy or NicNodePolicy brings one" in told
 
 
 def policy(by_host: bool = False) -> Data:
