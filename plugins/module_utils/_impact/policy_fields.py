@@ -310,9 +310,11 @@ def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
     asked = []
     if changes := driver.nic_changes(live, after):
         cause = f"{', '.join(changes)} of {_object_name(after)} changes the NIC driver's pods"
+        question = nic_upgrade(cause, [after])
         if not before.get("ofedDriver"):
             cause = f"{_object_name(after)} brings a NIC driver, which takes the place of the kernel's"
-        asked.append(nic_upgrade(cause, [after]))
+            question = replace(question, cause=cause, by=NIC_OPERATOR, order=_AT_ONCE)
+        asked.append(question)
     # a component that is new takes nothing away
     rest = {
         path: value

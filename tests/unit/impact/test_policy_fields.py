@@ -246,6 +246,10 @@ def test_a_nic_cluster_policy_takes_network_devices_away() -> None:
     assert "spec.ofedDriver" in causes
     assert "spec.rdmaSharedDevicePlugin" in causes
     (new,) = nic({"nvIpam": {"version": "1"}}, {"ofedDriver": {"version": "1"}})
+    (question,) = policy_fields.of_nic(
+        {**live, "spec": {}}, {**live, "spec": {"ofedDriver": {"version": "1"}}}
+    )
+    assert (question.by, question.order) == ("the network operator", "all nodes at once")
     assert new == "NicClusterPolicy nic brings a NIC driver, which takes the place of the kernel's"
 
 
