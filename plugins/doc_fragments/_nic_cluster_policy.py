@@ -18,6 +18,24 @@ options:
       - Multus and the CNI plugins are missing here, because OpenShift has its own.
     type: dict
     suboptions:
+      global:
+        description:
+          - Where the components get their images that name no repository or version of their own. It needs
+            release 26.4 of the operator or a later one.
+        type: dict
+        suboptions:
+          repository:
+            description: Registry and path of the images.
+            type: str
+          version:
+            description:
+              - Tag of the components' images. The NIC driver has other tags and does not take it; without
+                C(ofed_driver.version) it has the version that the installed operator names.
+            type: str
+          image_pull_secrets:
+            description: Names of the Secrets that pull the images.
+            type: list
+            elements: str
       ofed_driver:
         description: The NIC driver (DOCA-OFED), in a container.
         type: dict
@@ -47,7 +65,9 @@ options:
           upgrade_policy:
             description:
               - As in C(spec.ofedDriver.upgradePolicy). By default the operator does not upgrade
-                automatically.
+                automatically, and its drain ends no pods without a controller and none with data in an
+                emptyDir (C(drain.force) and C(drain.deleteEmptyDir) are false, unlike in the operator's
+                sample).
             type: dict
           startup_probe: &probe
             description: As in the API, which requires C(initialDelaySeconds) and C(periodSeconds).
@@ -148,4 +168,14 @@ options:
       node_affinity:
         description: Which nodes get the components, as in C(spec.nodeAffinity).
         type: dict
+  node_traffic:
+    description:
+      - What the task does before O(backend=nicclusterpolicy) brings, changes or removes a NIC driver, if a
+        node itself sends through an NVIDIA adapter. The adapter is away while the driver is replaced.
+      - V(refuse) changes nothing and names node, adapter and use, such as the default route, a bridge or an
+        address of the node. V(accept) goes on. Without this option the task refuses.
+      - The task sees what nmstate and the SR-IOV operator show of the nodes. It warns if they do not show
+        all.
+    type: str
+    choices: [refuse, accept]
 """

@@ -44,12 +44,14 @@ ALLOWED: t.Final = {
         *(f"{role}_adopt" for role in ("gpu_node_pool", "gpu_operator", "gpu_policy", *OPERATORS)),
         *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
         *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
+        f"{OPERATORS[1]}_node_traffic",
         *(f"gpu_node_pool_{one}" for one in ("delete_emptydir", "evict_unmanaged", "on_scaled")),
         "gpu_policy_queue_operator_adopt",
     },
     "render": {
         *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
         *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
+        f"{OPERATORS[1]}_node_traffic",
     },
 }
 # Options that a playbook computes from the variable, instead of passing it on.

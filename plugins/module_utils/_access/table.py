@@ -48,6 +48,7 @@ gpu_node_pool
   -            get,list,watch,patch                 Node
   -            list,watch                           Pod
   -            create                               Pod/eviction
+  -            list                                 NodeMaintenance
   -            get?                                 Namespace
 gpu_node_pool health
   machines     get,list,watch?,create,patch,delete  MachineHealthCheck
@@ -70,6 +71,7 @@ gpu_node_pool absent
   -            get,list,watch,patch                 Node
   -            list,watch                           Pod
   -            create                               Pod/eviction
+  -            list                                 NodeMaintenance
 gpu_node_pool autoscale absent
   -            get,list,watch,patch,delete          ClusterAutoscaler
 node_tuning tuned
@@ -126,6 +128,7 @@ gpu_operator
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream
 gpu_operator clusterpolicy
+  -            list                                 NicClusterPolicy NicNodePolicy NodeFeature
   -            get?,watch?,delete?                  NVIDIADriver
   -            get?,patch?                          Node
   gpu          get?,delete?                         DaemonSet
@@ -145,12 +148,15 @@ gpu_operator absent
 nvidia_network_operator
   -            list                                 ClusterExtension Deployment
   -            get,list,watch,create,patch          NicClusterPolicy
+  -            list,watch                           NicNodePolicy
+  -            list                                 SriovNetworkNodeState NodeNetworkState
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
   nic          get                                  Pod/log
   nic          list                                 Event
 nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
+  -            list                                 SriovNetworkNodeState NodeNetworkState
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
 driver_upgrade
@@ -161,6 +167,7 @@ driver_upgrade
   -            get?,list?,watch?,create?,delete?    Job
   -            list?,watch?                         PodDisruptionBudget workloads.kueue.x-k8s.io
   -            create?                              Pod/eviction
+  -            list                                 NodeMaintenance
   -            list?                                resourceflavors.kueue.x-k8s.io
   gpu          list,watch                           DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
@@ -211,7 +218,7 @@ operator_upgrade
   -            get?                                 Namespace
   -            get                                  ClusterVersion CustomResourceDefinition
   -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
-  -            list?,watch?                         NicClusterPolicy Module
+  -            list?,watch?                         NicClusterPolicy NicNodePolicy Module
   -            watch                                Node Pod
   -            get?,patch?                          ClusterPolicy
   gpu          get,list,watch,patch                 Subscription InstallPlan
@@ -252,7 +259,7 @@ olm absent
   *            list                                 ServiceMonitor
 pull_secret
   -            list                                 ClusterPolicy NVIDIADriver GPUCluster
-  -            list                                 NicClusterPolicy Module
+  -            list                                 NicClusterPolicy NicNodePolicy Module
   gpu          list                                 Pod DaemonSet ServiceAccount
   gpu          get,create,patch,delete              Secret
   gpu          create?                              ImageStreamImport
@@ -308,7 +315,7 @@ must_gather
   -            list?                                ImageContentSourcePolicy ResourceQuota
   -            list?                                ClusterResourceQuota
   -            list?                                ClusterPolicy NVIDIADriver GPUCluster NicClusterPolicy
-  -            list?                                NodeFeatureDiscovery Subscription
+  -            list?                                NodeFeatureDiscovery Subscription NicNodePolicy
   -            list?                                ResourceClaim ResourceSlice DeviceClass
   -            list?                                hyperconvergeds.hco.kubevirt.io kubevirts.kubevirt.io
   -            list?                                clusterqueues.kueue.x-k8s.io localqueues.kueue.x-k8s.io
@@ -350,7 +357,7 @@ preflight
   -            get                                  ClusterVersion
   -            list                                 ClusterOperator ClusterServiceVersion Node Pod
   -            list                                 ClusterPolicy MachineConfigPool PodDisruptionBudget
-  -            list?                                NicClusterPolicy DaemonSet Module
+  -            list?                                NicClusterPolicy NicNodePolicy DaemonSet Module
   -            list?                                PreflightValidation PreflightValidationOCP
   openshift    get                                  ImageStream
   gpu          list                                 DaemonSet Pod
@@ -455,6 +462,7 @@ repartition
   -            get,list,watch,patch                 Node
   -            list,watch                           Pod
   -            create                               Pod/eviction
+  -            list                                 NodeMaintenance
   machines     get,list,patch                       MachineSet
   machines     get,patch                            Machine
   machines     get?,list?,patch?                    MachineHealthCheck
@@ -480,6 +488,7 @@ gpu_sharing mig absent
   -            get,list,watch,patch                 Node
   -            list,watch                           Pod
   -            create                               Pod/eviction
+  -            list                                 NodeMaintenance
   machines     get,list,patch                       MachineSet
   machines     get,patch                            Machine
   machines     get?,list?,patch?                    MachineHealthCheck

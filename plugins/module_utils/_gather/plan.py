@@ -33,7 +33,7 @@ _OPERATOR: t.Final = (
 _TABLE: t.Final = f"""
 -         ClusterVersion=openshift_version ClusterOperator Infrastructure Proxy MachineConfigPool
 -         ImageDigestMirrorSet ImageTagMirrorSet ImageContentSourcePolicy
--         ClusterPolicy=cluster_policy NVIDIADriver=nvidiadrivers GPUCluster NicClusterPolicy
+-         ClusterPolicy=cluster_policy NVIDIADriver=nvidiadrivers GPUCluster NicClusterPolicy NicNodePolicy
 -         NodeFeatureDiscovery ResourceQuota ClusterResourceQuota ResourceClaim ResourceSlice DeviceClass
 -         hco.kubevirt.io/v1beta1/HyperConverged=hyperconverged kubevirt.io/v1/KubeVirt=kubevirt
 gpu       {_OPERATOR}

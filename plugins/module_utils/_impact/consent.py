@@ -51,6 +51,12 @@ def ask(
     return impact.as_result(found)
 
 
+def nic_policies(api: Api) -> list[KubeObject]:
+    """Return the NicClusterPolicies and NicNodePolicies."""
+    kinds = map(known, ("NicClusterPolicy", "NicNodePolicy"))
+    return [policy for kind in kinds for policy in api.list_if_served(kind)]
+
+
 def _answers(
     questions: t.Iterable[Question], nodes: t.Mapping[str, list[KubeObject]], pods: t.Sequence[KubeObject]
 ) -> list[Impact]:

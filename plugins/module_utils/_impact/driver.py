@@ -79,7 +79,22 @@ def nic_changes(live: KubeObject, wanted: KubeObject) -> tuple[str, ...]:
     before, after = (policy.get("spec") or {} for policy in (live, wanted))
     if not (before.get("ofedDriver") or after.get("ofedDriver")):
         return ()
-    return tuple(_paths(_nic_template(before), _nic_template(after), "spec"))
+    found = list(_paths(_nic_template(before), _nic_template(after), "spec"))
+    path = f"ofedDriver.upgradePolicy.{_AUTO}"
+    if before.get("ofedDriver") and at(after, path) and not at(before, path):
+        found.append(f"spec.{path}")
+    return tuple(found)
+
+
+def has_nic_driver(policies: t.Iterable[KubeObject]) -> bool:
+    """Return whether one of these NicClusterPolicies and NicNodePolicies brings a NIC driver."""
+    return any((policy.get("spec") or {}).get("ofedDriver") for policy in policies)
+
+
+def forced(policies: t.Iterable[KubeObject]) -> list[str]:
+    """Return the fields by which the drain before a new NIC driver takes more pods than a plain drain."""
+    drains = [at(policy, "spec.ofedDriver.upgradePolicy.drain") or {} for policy in policies]
+    return [key for key in ("force", "deleteEmptyDir") if any(drain.get(key) for drain in drains)]
 
 
 def replaces(policy: KubeObject) -> bool:

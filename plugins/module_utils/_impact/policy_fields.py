@@ -310,7 +310,11 @@ def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
     asked = []
     if changes := driver.nic_changes(live, after):
         cause = f"{', '.join(changes)} of {_object_name(after)} changes the NIC driver's pods"
-        asked.append(Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=_DEVICES))
+        question = nic_upgrade(cause, [after])
+        if not before.get("ofedDriver"):
+            cause = f"{_object_name(after)} brings a NIC driver, which takes the place of the kernel's"
+            question = replace(question, cause=cause, by=NIC_OPERATOR, order=_AT_ONCE)
+        asked.append(question)
     # a component that is new takes nothing away
     rest = {
         path: value
@@ -320,6 +324,13 @@ def of_nic(live: KubeObject, after: KubeObject) -> list[Question]:
     return asked + [
         replace(each, counts=_DEVICES) for each in questions(rest, NIC, after, NIC_OPERATOR, _NIC)
     ]
+
+
+def nic_upgrade(cause: str, policies: t.Sequence[KubeObject]) -> Question:
+    """Return the question about NIC drivers that the operator may replace. policies: what brings them."""
+    if keys := driver.forced(policies):
+        cause += f" (its drain has {' and '.join(keys)}: it ends all pods of a node, with their data)"
+    return Question(cause, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=_DEVICES)
 
 
 def of_cluster(live: KubeObject, after: KubeObject) -> list[Question]:

@@ -87,6 +87,9 @@ _PROVIDERS: t.Final = {
     "gpu-26.7": "the operator gpu-operator-certified from 26.7 on (NVIDIA GPU Operator)",
     "4.21": "OpenShift 4.21 or later",
     "network": "the operator nvidia-network-operator (NVIDIA Network Operator)",
+    "maintenance": "NVIDIA's maintenance operator",
+    "nmstate": "the operator kubernetes-nmstate-operator",
+    "sriov": "the operator sriov-network-operator",
     "kmm": "the operator kernel-module-management (Kernel Module Management)",
     "sro": "the Special Resource Operator, which no supported OpenShift has",
     "tuning": "OpenShift's node tuning operator",
@@ -206,6 +209,13 @@ resource.k8s.io/v1 4.21
   DeviceClass
 mellanox.com/v1alpha1 network
   NicClusterPolicy
+  NicNodePolicy
+maintenance.nvidia.com/v1alpha1 maintenance
+  NodeMaintenance n
+nmstate.io/v1beta1 nmstate
+  NodeNetworkState
+sriovnetwork.openshift.io/v1 sriov
+  SriovNetworkNodeState n
 kmm.sigs.x-k8s.io/v1beta1 kmm
   Module n
   NodeModulesConfig

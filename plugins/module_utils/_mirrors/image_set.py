@@ -14,6 +14,7 @@ import typing as t
 from .._core.errors import InputError
 from .._core.objects import KubeObject, at, name
 from .._olm import catalogue
+from .._olm.version_range import precedence
 from .images import Operator, Wanted
 
 Data = t.Mapping[str, t.Any]
@@ -81,7 +82,7 @@ def _package(operator: Operator) -> dict[str, t.Any]:
 
 
 def _channels(operator: Operator) -> dict[str, tuple[str, str]]:
-    """Return channel -> first and last version, in the order of the way.
+    """Return channel -> lowest and highest version, as oc-mirror compares them: 26.7.0-1 is below 26.7.0.
 
     The installed release is in the range too: OLM resolves nothing while its catalogue lacks it.
     """
@@ -100,7 +101,7 @@ def _channels(operator: Operator) -> dict[str, tuple[str, str]]:
         ahead = having[:1] if operator.way.channel not in having else [operator.way.channel]
         passed = {**{one: [first] for one in ahead}, **passed}
     return {
-        channel: (min(versions, key=catalogue.order), max(versions, key=catalogue.order))
+        channel: (min(versions, key=precedence), max(versions, key=precedence))
         for channel, csvs in passed.items()
         for versions in [[catalogue.version_of(csv) for csv in csvs]]
     }
@@ -189,9 +190,9 @@ def _range_faults(
             return
         place, bounds = f"{path}.channels[{found[0][0]}]", found[0][1]
     first, last = bounds.get("minVersion"), bounds.get("maxVersion")
-    if first and catalogue.order(str(first)) > catalogue.order(needed[0]):
+    if first and precedence(str(first)) > precedence(needed[0]):
         yield f"{place}.minVersion", f"is {first}, and the way begins with {needed[0]}"
-    if last and catalogue.order(str(last)) < catalogue.order(needed[1]):
+    if last and precedence(str(last)) < precedence(needed[1]):
         yield f"{place}.maxVersion", f"is {last}, and the way ends with {needed[1]}"
     if not first and not last and needed[0] != needed[1]:
         yield place, f"has no minVersion: only the newest release is mirrored, without {needed[0]}"

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
-from .._core.errors import NotReadyError
+from .._catalogue.well_known import NIC_DRIVER_UPGRADE
+from .._core.errors import AcceleratorError, ForbiddenError, NotReadyError
 from .._core.objects import KubeObject, Snapshot
 from .._core.readiness import Readiness
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from . import cordons, drain as node_drain, drain_judge, node as node_facts, sentinel
+from . import cordons, drain as node_drain, drain_judge, maintenance, node as node_facts, sentinel
 from .drain_judge import Rules
 from .evictions import evict
 
@@ -24,9 +25,27 @@ def pods_on(api: Api, nodes: t.Collection[str]) -> list[KubeObject]:
 
 
 def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
-    """Raise NODE-BUSY, NODE-EMPTYDIR or NODE-UNMANAGED if the rules forbid an eviction; change nothing."""
+    """Raise if the rules forbid an eviction, or another program maintains a node; change nothing."""
+    refuse_claimed(api, nodes, why)
     if problem := drain_judge.refusal(pods_on(api, nodes), rules, why) if nodes else None:
         raise problem
+
+
+def refuse_claimed(api: Api, nodes: t.Collection[str], why: str) -> None:
+    """Raise NODE-MAINTENANCE if another program maintains one of these nodes. why: see check."""
+    if not nodes:
+        return
+    try:
+        found = api.list_if_served(known("NodeMaintenance"))
+    except ForbiddenError:
+        found = []
+        api.warn(
+            "The identity may not list NodeMaintenances, so the task cannot tell whether another program "
+            f"maintains {', '.join(sorted(nodes))}."
+        )
+    marked = api.list(known("Node"), labels=NIC_DRIVER_UPGRADE)
+    if who := maintenance.claims(nodes, found, marked):
+        raise AcceleratorError("NODE-MAINTENANCE", why=why, who="; ".join(who), evidence=who)
 
 
 class Watched(t.NamedTuple):

@@ -10,11 +10,10 @@ import typing as t
 
 from .._core import diff
 from .._core.objects import KubeObject, Snapshot
-from .._impact import consent, driver
+from .._impact import consent, driver, policy_fields
 from .._impact.impact import Question
 from .._kube.client import Api
 from .._kube.kinds import known
-from .._nodes import drain
 from . import csv as olm_csv, plans, unpack
 from .helm_values import PACKAGE
 from .subscription import OperatorParams, leads_on
@@ -104,16 +103,8 @@ def ask_before_subscription(
     if params["name"] == PACKAGE:
         policies = api.list_if_served(known("ClusterPolicy"))
         asked = questions([*policies, *drivers(api, policies)], object_name, ())
-    elif api.list_if_served(known("NicClusterPolicy")):
-        asked = [
-            Question(
-                f"{object_name}: {_UNKNOWN}",
-                driver.NIC_UPGRADE,
-                driver.NIC_NODES,
-                is_certain=False,
-                counts=drain.uses_devices,
-            )
-        ]
+    elif policies := consent.nic_policies(api):
+        asked = [policy_fields.nic_upgrade(f"{object_name}: {_UNKNOWN}", policies)]
     consent.ask(api, asked, params["on_busy"], CODE)
 
 
@@ -125,19 +116,17 @@ def ask_about_nics(
     name = _name(plan, params["name"])
     if running is None or not name:
         return []
-    policies = api.list_if_served(known("NicClusterPolicy"))
-    asked = about_nics(policies, plan, running, name)
+    asked = about_nics(consent.nic_policies(api), plan, running, name)
     return consent.ask(api, asked, params["on_busy"], CODE)
 
 
 def about_nics(
-    policies: t.Iterable[KubeObject], plan: KubeObject, running: KubeObject, name: str
+    policies: t.Sequence[KubeObject], plan: KubeObject, running: KubeObject, name: str
 ) -> list[Question]:
     """Return what to find out before the network operator's plan is approved: it may change its templates."""
-    if not any((policy.get("spec") or {}).get("ofedDriver") for policy in policies):
+    if not driver.has_nic_driver(policies):
         return []
-    why = f"{_upgrade(plan, running, name)}: {_UNKNOWN}"
-    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
+    return [policy_fields.nic_upgrade(f"{_upgrade(plan, running, name)}: {_UNKNOWN}", policies)]
 
 
 def _upgrade(plan: KubeObject, running: KubeObject, name: str) -> str:

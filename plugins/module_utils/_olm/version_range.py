@@ -31,7 +31,7 @@ def holds(text: str, version: str) -> bool:
     return any(_all(part, version) for part in text.split("||"))
 
 
-def _precedence(version: str) -> tuple[t.Any, ...]:
+def precedence(version: str) -> tuple[t.Any, ...]:
     """Return the sort key of a version by semantic versioning."""
     core, dash, suffix = version.partition("+")[0].partition("-")
     numbers = tuple(int(part) if part.isdigit() else 0 for part in core.split("."))
@@ -42,5 +42,5 @@ def _precedence(version: str) -> tuple[t.Any, ...]:
 def _all(part: str, version: str) -> bool:
     terms = _TERM.findall(part)
     return bool(terms) and all(
-        _COMPARE[sign](_precedence(version), _precedence(wanted)) for sign, wanted in terms
+        _COMPARE[sign](precedence(version), precedence(wanted)) for sign, wanted in terms
     )

@@ -7,9 +7,8 @@ from __future__ import annotations
 import typing as t
 
 from .._core.objects import KubeObject
-from .._impact import driver
+from .._impact import driver, policy_fields
 from .._impact.impact import Question
-from .._nodes import drain
 from .._olm import busy, driver_change
 from . import order
 
@@ -32,7 +31,7 @@ def questions(
 ) -> list[Question]:
     """Return what to find out before the upgrade to this CSV begins.
 
-    policies: ClusterPolicies and NVIDIADrivers, or NicClusterPolicies for the network operator. kept: names
+    policies: ClusterPolicies and NVIDIADrivers, or the policies of the network operator. kept: names
     of images that the task keeps as they are.
     """
     package = csv.partition(".")[0]
@@ -42,10 +41,10 @@ def questions(
     if package == order.GPU:
         changes = [one for one in image_changes(running, offer, csv) if one not in kept]
         return busy.questions(policies, object_name, changes)
-    if not any((one.get("spec") or {}).get("ofedDriver") for one in policies):
+    if not driver.has_nic_driver(policies):
         return []
     why = f"{object_name}, and the catalogue does not show what changes"
-    return [Question(why, driver.NIC_UPGRADE, driver.NIC_NODES, is_certain=False, counts=drain.uses_devices)]
+    return [policy_fields.nic_upgrade(why, policies)]
 
 
 def new_driver(

@@ -91,7 +91,7 @@ def _refuse_missing_tags(api: Api, job: Job, policies: t.Iterable[KubeObject]) -
 def _policies(api: Api, package: str) -> list[KubeObject]:
     """Return the custom resources that say which drivers the operator runs."""
     if package == order.NETWORK:
-        return api.list_if_served(known("NicClusterPolicy"))
+        return consent.nic_policies(api)
     if package != order.GPU:
         return []
     policies = api.list_if_served(known("ClusterPolicy"))

@@ -78,7 +78,8 @@ def _network(api: Api, target: Target) -> str:
         return "no NicClusterPolicy: nothing to judge"
     nodes = api.list(known("Node"), labels=f"{_NIC_PRESENT}=true")
     params = _params(nic_steps.NAME, target.namespace, _pool(_NIC_PRESENT, len(nodes)))
-    queries = {"policies": Query(nic_steps.POLICY), **stack_steps.stack_queries(params)}
+    others = nic_steps.node_policies(api.list_if_served(nic_steps.NODE_POLICY))
+    queries = {"policies": Query(nic_steps.POLICY), **others, **stack_steps.stack_queries(params)}
 
     def result(seen: Snapshot, findings: list[stages.Finding]) -> dict[str, t.Any]:
         return nic_judge.summarize(seen, params.pools, [], findings)

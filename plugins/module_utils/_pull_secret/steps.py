@@ -106,7 +106,7 @@ def _content(params: GpuPullSecretParams) -> Auths:
 def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
     """Return the pull secrets that the objects of the GPU stack name, with what pulls with them."""
     fields: dict[str, list[Named]] = {}
-    for kind in (*_OF_GPU, "NicClusterPolicy", "Module"):
+    for kind in (*_OF_GPU, "NicClusterPolicy", "NicNodePolicy", "Module"):
         for obj in api.list_if_served(known(kind)):
             place = params["namespace"] if kind in _OF_GPU else params["network_namespace"]
             place = obj["metadata"]["namespace"] if kind == "Module" else place

@@ -87,6 +87,7 @@ class StackParams(LookParams):
     nvidia_drivers: list[Values] | None = None
     gpu_cluster: Values | None = None
     nic_cluster_policy: Values | None = None
+    node_traffic: t.Literal["refuse", "accept"] | None = None
     custom: Values | None = None
     kmm: Values | None = None
     sro: Values | None = None

@@ -10,6 +10,7 @@ import typing as t
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, oldest
 from .._frame.argspec import WaitParams
+from .._impact import consent, driver
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
@@ -122,8 +123,8 @@ def known_of(api: Api, matches: t.Sequence[kernel.Match], target: Target, namesp
 
 def nic_checks(api: Api, target: Target) -> list[Check]:
     """Return the check of the network adapters' driver images; empty without such a driver."""
-    found = api.list_if_served(known("NicClusterPolicy"))
-    policies = [one for one in found if (one.get("spec") or {}).get("ofedDriver")]
+    found = consent.nic_policies(api)
+    policies = found if driver.has_nic_driver(found) else []
     live = api.list(known("DaemonSet"), labels=drivers.NIC_DRIVER) if policies else []
     needs = drivers.nic_driver_images(live, policies, target)
     if not needs:

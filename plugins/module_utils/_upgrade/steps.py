@@ -12,12 +12,13 @@ from .._core.objects import name
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._kube.session import Unguarded
-from .._nodes import sentinel_steps
+from .._nodes import drain_steps, sentinel_steps
 from .._nodes.pool_nodes import check_pools
 from .._olm import versions
 from .._stack.drivers.image import THERE
 from .._stack.drivers.steps import look_up
 from .._stack.steps import installed_csvs
+from .._stack.upgrade import is_running
 from .._workload import chosen
 from . import (
     empty_steps,
@@ -170,6 +171,8 @@ def _begin(
     ]
     for line in [*plan.lines(state.seconds), *remarks, targets.remark(seen.targets)]:
         api.progress(line)
+    waiting = [node for node in plan.nodes if not is_running(seen.drivers[node].node)]
+    drain_steps.refuse_claimed(api, waiting, "The GPU driver is to be replaced")
     ends = run_steps.ask(api, params, plan, seen)
     if params.probe:
         gate_steps.rehearse(api, params.probe, seen.drivers[plan.nodes[0]].node)

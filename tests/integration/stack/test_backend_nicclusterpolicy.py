@@ -134,6 +134,44 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     assert not healed.failed, healed.result
 
 
+def test_a_driver_that_a_node_policy_brings(cluster: Cluster, playbook: Playbook) -> None:
+    """The plugin of the cluster's policy waits for a driver that another object brings to its nodes."""
+    removed = playbook.module("special_resource", backend=BACKEND, state="absent")
+    assert not removed.failed, removed.result
+    driver = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox"}
+    theirs: Data = {
+        "apiVersion": API,
+        "kind": "NicNodePolicy",
+        "metadata": {"name": "ib"},
+        "spec": {"nodeSelector": {"rdma": "infiniband"}, "ofedDriver": driver},
+    }
+    cluster.client.apply(theirs)
+    plugin = {key: NICS[key] for key in ("rdma_shared_device_plugin",)}
+    wanted = WANTED | {"nic_cluster_policy": plugin, "pools": [INFINIBAND]}
+    try:
+        refused = playbook.module("special_resource", **WANTED)
+        written = cluster.client.get(API, "nicclusterpolicies", NAME)
+        broken = playbook.module("special_resource", **wanted)
+        cluster.client.apply(
+            theirs | {"spec": theirs["spec"] | {"ofedDriver": driver | {"version": "doca3.5"}}}
+        )
+        made = playbook.module("special_resource", **wanted)
+        again = playbook.module("special_resource", **wanted)
+    finally:
+        playbook.module("special_resource", backend=BACKEND, state="absent")
+        cluster.client.delete(API, "nicnodepolicies", "ib")
+    assert (refused["code"], written) == ("NIC-TWICE", None)
+    assert "nic_cluster_policy.ofed_driver: NicNodePolicy ib has ofedDriver" in refused["msg"]
+    assert broken["code"] == "NIC-STATE"
+    assert "NicNodePolicy ib is not ready: state error: " in broken["msg"]
+    assert "version is required" in broken["msg"]
+    assert not made.failed, made.result
+    found = made["special_resource"]
+    assert [(one["pool"], one["driver_loaded"]) for one in found["nodes"]] == [("infiniband", True)]
+    assert "OFED" in {one["name"] for one in found["components"]}
+    assert (again["changed"], again["special_resource"]["ends"]) == (False, [])
+
+
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
     """Run the role with the installed operator, then remove both; this test must be the file's last."""
     assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed

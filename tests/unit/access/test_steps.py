@@ -99,6 +99,7 @@ def test_an_administrator_of_two_namespaces_has_no_right_in_the_whole_cluster() 
         "get, list, watch, patch nodes in the whole cluster",
         "list, watch pods in the whole cluster",
         "create pods/eviction in the whole cluster",
+        "list nodemaintenances.maintenance.nvidia.com in the whole cluster",
         f"list, watch profiles.tuned.openshift.io {TUNING}",
         f"get, list, watch, delete tuneds.tuned.openshift.io {TUNING}",
         "list machineconfigpools.machineconfiguration.openshift.io in the whole cluster",

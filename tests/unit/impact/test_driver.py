@@ -104,7 +104,11 @@ def test_only_the_nic_driver_of_a_nic_cluster_policy_counts() -> None:
     tolerant = merge(before, {"spec": {"tolerations": [TEAM]}})
     assert driver.nic_changes(before, tolerant) == ("spec.tolerations",)
     upgrades = merge(before, {"spec": {"ofedDriver": {"upgradePolicy": {"autoUpgrade": True}}}})
-    assert driver.nic_changes(before, upgrades) == ()
+    (begins,) = driver.nic_changes(before, upgrades)
+    assert begins == "spec.ofedDriver.upgradePolicy.autoUpgrade", "the operator begins with its nodes"
+    assert driver.nic_changes(upgrades, upgrades) == ()
+    slower = {"upgradePolicy": {"maxParallelUpgrades": 2, "autoUpgrade": False}}
+    assert driver.nic_changes(upgrades, merge(upgrades, {"spec": {"ofedDriver": slower}})) == ()
     without: Object = {"spec": {"nvIpam": {"version": "1"}}}
     assert driver.nic_changes(without, before), "the kernel's driver leaves"
     assert driver.nic_changes(without, merge(without, {"spec": {"tolerations": [TEAM]}})) == ()

@@ -245,7 +245,23 @@ def test_a_nic_cluster_policy_takes_network_devices_away() -> None:
     causes = " ".join(one.cause for one in policy_fields.of_nic(live, gone))
     assert "spec.ofedDriver" in causes
     assert "spec.rdmaSharedDevicePlugin" in causes
-    assert nic({"nvIpam": {"version": "1"}}, {"ofedDriver": {"version": "1"}}), "the kernel's driver leaves"
+    (new,) = nic({"nvIpam": {"version": "1"}}, {"ofedDriver": {"version": "1"}})
+    (question,) = policy_fields.of_nic(
+        {**live, "spec": {}}, {**live, "spec": {"ofedDriver": {"version": "1"}}}
+    )
+    assert (question.by, question.order) == ("the network operator", "all nodes at once")
+    assert new == "NicClusterPolicy nic brings a NIC driver, which takes the place of the kernel's"
+
+
+def test_a_drain_that_ends_more_is_told() -> None:
+    """The operator's sample has both fields."""
+    forced = {"upgradePolicy": {"drain": {"force": True, "deleteEmptyDir": True}}}
+    (cause,) = nic({"ofedDriver": {"version": "1", **forced}}, {"ofedDriver": {"version": "2"}})
+    assert cause.endswith(
+        "(its drain has force and deleteEmptyDir: it ends all pods of a node, with their data)"
+    )
+    (plain,) = nic({"ofedDriver": {"version": "1"}}, {"ofedDriver": {"version": "2"}})
+    assert "drain" not in plain
 
 
 def test_a_gpu_cluster_restarts_its_dra_driver() -> None:

@@ -112,6 +112,28 @@ def test_the_default_channel_needs_no_word() -> None:
     }
 
 
+def test_the_bounds_are_those_of_oc_mirror_not_those_of_the_channel() -> None:
+    """The network operator made 26.7.0-1 after 26.7.0; for oc-mirror it is older."""
+    channel = "26.4.0 26.7.0 26.7.0-1"
+    passes = ("26.7.0", "26.7.0-1")
+    found = operator("26.4.0", ("stable", "26.7.0-1", passes), stable=channel)
+
+    def bounds(one: t.Any) -> tuple[str, str]:
+        (entry,) = image_set.build([one], [])["mirror"]["operators"][0]["packages"][0]["channels"]
+        return entry["minVersion"], entry["maxVersion"]
+
+    assert bounds(found) == ("26.4.0", "26.7.0"), "26.7.0-1 is below 26.7.0"
+    assert bounds(operator("26.7.0", ("stable", "26.7.0-1", ("26.7.0-1",)), stable=channel)) == (
+        "26.7.0-1",
+        "26.7.0",
+    )
+    given = image_set.build([found], [])
+    image_set.check(given, [found], [], "file")
+    given["mirror"]["operators"][0]["packages"][0]["channels"][0]["maxVersion"] = "26.7.0-1"
+    with pytest.raises(InputError, match=r"maxVersion is 26\.7\.0-1, and the way ends with 26\.7\.0"):
+        image_set.check(given, [found], [], "file")
+
+
 def test_an_installed_release_stays_in_the_mirror() -> None:
     still = operator("26.7.0", stable=FULL)
     assert image_set.build([still], [])["mirror"]["operators"][0]["packages"][0]["channels"] == [

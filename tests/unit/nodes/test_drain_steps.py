@@ -86,6 +86,9 @@ class Node:
     def list(self, *_kind: t.Any, **_query: t.Any) -> list[Data]:
         return self._pods()
 
+    def list_if_served(self, *_kind: t.Any) -> Pods:
+        return []
+
     def get(self, *_kind: t.Any) -> Data:
         return {
             "metadata": {"name": "n1"},

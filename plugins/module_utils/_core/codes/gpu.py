@@ -675,9 +675,37 @@ CODES: t.Final = (
         "that use GPUs on its node.",
     ),
     Code(
+        "GPU-RDMA-HOST",
+        "ClusterPolicy {policy}: driver.rdma.useHostMofed says that the host has the NIC driver, and "
+        "{others} brings one. Nothing was changed.",
+        "Set driver.rdma.use_host_mofed to false (module option `driver`; in a playbook gpu_operator_spec: "
+        "{driver: {rdma: {useHostMofed: false}}}).",
+    ),
+    Code(
+        "GPU-RDMA-IOMMU",
+        "An IOMMU translates what GPUs and network adapters of {nodes} send, so GPUDirect RDMA is slow or "
+        "fails.",
+        "Run `oc debug node/{node} -- cat /proc/cmdline`, and set iommu=pt, as tuning: {profile: training} "
+        "of a pool in gpu_pools does; its nodes reboot.",
+    ),
+    Code(
+        "GPU-RDMA-NIC",
+        "ClusterPolicy {policy}: driver.rdma.enabled loads nvidia-peermem, which waits for a NIC driver, and "
+        "no NicClusterPolicy or NicNodePolicy brings one.",
+        "Run `oc get nicclusterpolicies,nicnodepolicies`, and set "
+        "nvidia_network_operator_nic_cluster_policy: {ofed_driver: {}}. For DMA-BUF set driver.rdma.enabled "
+        "to false: with open kernel modules it needs neither.",
+    ),
+    Code(
         "GPU-RDMA-ORDER",
         "The peermem container waits for the NIC driver.",
         "Run `oc describe nicclusterpolicy`.",
+    ),
+    Code(
+        "GPU-RDMA-PEERMEM",
+        "Node {node}: nvidia-peermem is not loaded: container nvidia-peermem-ctr of pod {pod} is not ready.",
+        "Run `oc logs -n nvidia-gpu-operator {pod} -c nvidia-peermem-ctr`. After a change of the NIC driver "
+        "run `oc delete pod -n nvidia-gpu-operator {pod}`: this ends pods that use GPUs on its node.",
     ),
     Code(
         "GPU-REMAP",

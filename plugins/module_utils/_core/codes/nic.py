@@ -83,8 +83,8 @@ CODES: t.Final = (
     ),
     Code(
         "NIC-STATE",
-        "NicClusterPolicy {policy} is not ready: {why}.",
-        "Run `oc describe nicclusterpolicy {policy}`, then `oc logs -n nvidia-network-operator "
+        "{policy} is not ready: {why}.",
+        "Run `oc describe {policy}`, then `oc logs -n nvidia-network-operator "
         "deployment/nvidia-network-operator-controller-manager`.",
     ),
     Code(
@@ -92,6 +92,20 @@ CODES: t.Final = (
         "Node {node}: taint {taints} is not tolerated by {who}.",
         "Run `oc adm taint nodes {node} {away}`, or add the taint to `gpu_tolerations` (module option "
         "`tolerations`).",
+    ),
+    Code(
+        "NIC-TRAFFIC",
+        "{why}, and nodes send through adapters that are away while the NIC driver is replaced: {uses}. "
+        "Nothing was changed.",
+        "Move this traffic to other adapters, or set `nvidia_network_operator_node_traffic: accept` (module "
+        "option `node_traffic`): the nodes may lose their network or storage for minutes.",
+    ),
+    Code(
+        "NIC-TWICE",
+        "{where}: NicNodePolicy {other} has {section} as well, and the operator takes a section from the "
+        "NicClusterPolicy or from NicNodePolicies, never from both. Nothing was changed.",
+        "Take {where} out of the task, or run `oc delete nicnodepolicy {other}`: its nodes lose their NIC "
+        "driver or plugin, and pods with its devices end.",
     ),
     Code(
         "NIC-UPG",

@@ -59,6 +59,12 @@ CODES: t.Final = (
         "ends pods with GPUs (gpu_on_busy). To give that work up, run `oc adm uncordon {node}`.",
     ),
     Code(
+        "NODE-MAINTENANCE",
+        "{why}, but another program maintains it: {who}. Nothing was changed.",
+        "Run `oc get nodemaintenances -A` and `oc get nodes -L nvidia.com/ofed-driver-upgrade-state`: run "
+        "again when it is done with these nodes.",
+    ),
+    Code(
         "NODE-NEW-WORK",
         "{pods} with GPUs came to the nodes after this task had looked for such pods, and on_busy: fail does "
         "not allow their eviction: {listed}",

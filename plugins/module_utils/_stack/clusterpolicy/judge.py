@@ -24,29 +24,31 @@ from ..node import late_outside, ready_but_outside
 from ..params import LookParams, StackPool
 from ..stages import Finding, on_object
 from ..upgrade import RUNNING, with_progress
+from . import gpudirect
 from .manifest import effective_tolerations
 from .node import WITHHELD, judge_node
 from .status import explains, judge_policy, judge_status
 
 # NFD writes the labels, so they do not depend on the GPU operator.
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
-CHAIN: t.Final = stages.chain(
-    {
-        stages.LABELS: (),
-        stages.DRIVER: (stages.CRD, stages.LABELS),
-        stages.TOOLKIT: _NEEDED,
-        stages.PLUGIN: (stages.TOOLKIT, *_NEEDED),
-        stages.VALIDATOR: (stages.TOOLKIT, stages.PLUGIN, *_NEEDED),
-        stages.METRICS: (stages.TOOLKIT, *_NEEDED),
-        stages.ALLOCATABLE: (stages.PLUGIN, stages.TOOLKIT, *_NEEDED),
-    },
-    "gpu-operator",
-)
+_OF_NODES: t.Final = {
+    stages.LABELS: (),
+    stages.DRIVER: (stages.CRD, stages.LABELS),
+    stages.TOOLKIT: _NEEDED,
+    stages.PLUGIN: (stages.TOOLKIT, *_NEEDED),
+    stages.VALIDATOR: (stages.TOOLKIT, stages.PLUGIN, *_NEEDED),
+    stages.METRICS: (stages.TOOLKIT, *_NEEDED),
+    stages.ALLOCATABLE: (stages.PLUGIN, stages.TOOLKIT, *_NEEDED),
+}
+CHAIN: t.Final = stages.chain(_OF_NODES, "gpu-operator")
+# That of a policy with driver.rdma.enabled.
+RDMA_CHAIN: t.Final = stages.chain({**_OF_NODES, gpudirect.STAGE: _NEEDED}, "gpu-operator")
 # Stage -> prefixes of the pods whose logs say why it is not ready, the likeliest first.
 PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
     stages.DRIVER: ("nvidia-driver-", "nvidia-gpu-driver-", "nvidia-vgpu-"),
+    gpudirect.STAGE: ("nvidia-driver-", "nvidia-gpu-driver-"),
     stages.TOOLKIT: ("nvidia-container-toolkit-",),
     stages.PLUGIN: ("nvidia-device-plugin-",),
     stages.VALIDATOR: ("nvidia-operator-validator-", "nvidia-device-plugin-"),
@@ -66,7 +68,7 @@ class Judge(StackJudge):
     def __init__(self, params: LookParams, clock: t.Callable[[], float]) -> None:
         super().__init__(
             lambda snapshot: judge(snapshot, params.name, params.pools),
-            CHAIN,
+            RDMA_CHAIN,
             patience(params, clock, PASSING),
         )
         self._params = params

@@ -20,6 +20,7 @@ from ..params import StackPool
 from ..pods import how_to_list, judge_pods
 from ..stages import Finding, on_node
 from ..upgrade import is_automatic, judge_upgrade
+from . import gpudirect
 from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
@@ -49,10 +50,12 @@ def judge_node(
         _judge_marks(node),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
+        gpudirect.judge_order(node, policy, snapshot),
         *(one for one in found if one not in behind),
         upgrade,
         *behind,
         judge_paused(node, snapshot, upgrade),
+        gpudirect.judge_peermem(node, policy, snapshot),
         _judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
     ]
 

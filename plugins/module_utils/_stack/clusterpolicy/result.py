@@ -16,7 +16,8 @@ from ..drivers import kernel
 from ..node import late_outside, outside_as_result
 from ..params import StackPool
 from ..stages import Finding, Stage
-from .judge import CHAIN, judge
+from . import gpudirect
+from .judge import CHAIN, RDMA_CHAIN, judge
 from .manifest import reason, state
 
 MONITORED: t.Final = "openshift.io/cluster-monitoring"
@@ -51,8 +52,11 @@ def summarize(
         for node in nodes_of(snapshot["nodes"], pool)
     ]
 
+    is_rdma = gpudirect.is_asked(policy)
+
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
-        return _seen(node, policy, snapshot["daemonsets"], operands_of(node) if policy else ())
+        found = _seen(node, policy, snapshot["daemonsets"], operands_of(node) if policy else ())
+        return {**found, gpudirect.STAGE: gpudirect.seen(node, policy, view(node))} if is_rdma else found
 
     # The stage of metrics is known only if the snapshot has the monitoring objects.
     besides = {stages.METRICS: judge_metrics(snapshot, policy)} if policy and "monitors" in snapshot else None
@@ -63,7 +67,7 @@ def summarize(
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
         "nodes": nodes,
         "others": outside_as_result(late_outside(snapshot, pools)),
-        **table.summarize(CHAIN, snapshot, policy, pools, findings, seen, besides),
+        **table.summarize(RDMA_CHAIN if is_rdma else CHAIN, snapshot, policy, pools, findings, seen, besides),
     }
 
 

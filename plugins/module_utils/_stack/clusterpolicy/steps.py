@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..._core import fields
 from ..._core.adoption import Foreign, foreign
-from ..._core.errors import AcceleratorError, KindNotServedError
+from ..._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from ..._core.objects import KubeObject, Snapshot, at, merge, name, named
 from ..._core.ownership import owned
 from ..._core.readiness import FAILED, Readiness, worst
@@ -28,7 +28,7 @@ from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams, StackPool
 from ..stages import Finding
 from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
-from . import manifest, preconditions, requests
+from . import gpudirect, manifest, preconditions, requests
 from .default_spec import example, release
 from .judge import CHAIN, PODS, Judge
 from .result import judge_metrics, summarize
@@ -215,6 +215,22 @@ def _refuse_broken(api: Api, params: StackParams, draft: Draft) -> None:
     preconditions.check_final(params.pools, draft.after, draft.installed)
     preconditions.check_references(api, params, draft.live, draft.after)
     refuse_unmade(api, params, draft.live or {}, draft.after["spec"])
+    with contextlib.suppress(ForbiddenError):
+        if gpudirect.is_asked(draft.after):
+            _check_gpudirect(api, draft.after)
+
+
+def _check_gpudirect(api: Api, policy: KubeObject) -> None:
+    problem = gpudirect.refusal(policy, consent.nic_policies(api))
+    if problem and problem.code == "GPU-RDMA-HOST":
+        raise problem
+    slow = api.list_if_served(known("NodeFeature"), keep=gpudirect.translated)
+    nodes = sorted(map(name, slow))
+    code, shown = "GPU-RDMA-IOMMU", ", ".join(nodes)
+    by_iommu = AcceleratorError(code, node=nodes[0], nodes=shown) if nodes else None
+    # In check mode an earlier task would bring the NIC driver.
+    for one in filter(None, (None if api.check_mode else problem, by_iommu)):
+        api.warn(f"{one.message} {one.remedy}")
 
 
 def write(api: Api, params: StackParams, draft: Draft) -> Foreign | None:

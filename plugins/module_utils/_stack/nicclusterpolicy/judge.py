@@ -22,7 +22,7 @@ from ..judge import StackJudge, judge_pools, patience
 from ..node import late_outside, outside_as_result, with_status
 from ..params import LookParams, StackPool
 from ..stages import Finding, Stage, not_yet, on_object
-from . import manifest
+from . import manifest, node as nic_node
 from .manifest import NAME
 from .node import DRIVER, PLUGINS, PRESENT, SECONDARY, WAITS, here, judge_node, key_of, stage_of
 
@@ -79,27 +79,39 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], offered: t.Sequence[
         return judge_node(node, policy, view, expected or dict.fromkeys(offered, 0))
 
     findings = [*judge_pools(snapshot, pools, of_node), *_judge_rollout(policy, snapshot)]
+    findings += [_judge_status(each) for each in node_policies(snapshot, pools)]
     late = late_outside(snapshot, pools, own_daemonsets(snapshot, policy))
     return with_status(findings, _judge_status(policy), late, f"NicClusterPolicy {NAME}")
 
 
 def own_daemonsets(snapshot: Snapshot, policy: KubeObject) -> list[KubeObject]:
-    """Return the DaemonSets that the operator made for the policy."""
-    return of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
+    """Return the DaemonSets that the operator made for the policy and for NicNodePolicies."""
+    policies = [policy, *(snapshot.get("node_policies") or [])]
+    return [one for each in policies for one in of_owner(snapshot["daemonsets"], nic_node.uid_of(each))]
+
+
+def node_policies(snapshot: Snapshot, pools: t.Sequence[StackPool]) -> list[KubeObject]:
+    """Return the NicNodePolicies that select a node of these pools."""
+    nodes = [node for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
+    found = snapshot.get("node_policies") or []
+    return [policy for policy in found if any(nic_node.selects(policy, node) for node in nodes)]
 
 
 def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
     """Return a finding while DaemonSets have an old version; the policy can be ready before they change."""
-    late = []
-    for one in own_daemonsets(snapshot, policy):
-        version = str((policy["spec"].get(key_of(one)) or {}).get("version") or "")
-        has_containers = bool(one["spec"]["template"]["spec"].get("containers"))
-        if version and has_containers and not operands.runs_version(one, version):
-            late.append(f"{name(one)} (version {version})")
-    if not late:
-        return []
-    waits = f"it is not applied yet to {', '.join(sorted(late)[:3])}"
-    return [on_object(PENDING, "Rollout", **text_of("NIC-STATE", policy=NAME, why=waits)._asdict())]
+    findings = []
+    for each in (policy, *(snapshot.get("node_policies") or [])):
+        late = []
+        for one in of_owner(snapshot["daemonsets"], nic_node.uid_of(each)):
+            version = str((each["spec"].get(key_of(one)) or {}).get("version") or "")
+            has_containers = bool(one["spec"]["template"]["spec"].get("containers"))
+            if version and has_containers and not operands.runs_version(one, version):
+                late.append(f"{name(one)} (version {version})")
+        if late:
+            waits = f"it is not applied yet to {', '.join(sorted(late)[:3])}"
+            text = text_of("NIC-STATE", policy=manifest.object_name(each), why=waits)
+            findings.append(on_object(PENDING, "Rollout", **text._asdict()))
+    return findings
 
 
 def _judge_status(policy: KubeObject) -> Finding:
@@ -162,7 +174,11 @@ def summarize(
         "name": NAME,
         "state": manifest.state(policy),
         "reason": manifest.judge(policy).reason if policy else "",
-        "components": manifest.components(policy),
+        "components": [
+            component
+            for each in (policy, *node_policies(snapshot, pools))
+            for component in manifest.components(each)
+        ],
         "nodes": [_node(node, pool, offered) for pool in pools for node in nodes_of(snapshot["nodes"], pool)],
         "others": outside_as_result(late),
         **table.summarize(CHAIN, snapshot, policy, pools, findings, seen),

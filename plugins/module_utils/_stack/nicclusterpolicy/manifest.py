@@ -9,8 +9,8 @@ import re
 import typing as t
 
 from ..._core import conditions, references
-from ..._core.errors import InputError, text_of
-from ..._core.objects import KubeObject, at, merge
+from ..._core.errors import AcceleratorError, InputError, text_of
+from ..._core.objects import KubeObject, at, merge, name
 from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._nodes.taints import merge_tolerations
@@ -37,6 +37,20 @@ COMPONENTS: t.Final = {
 PREFIXES: t.Final = {"rdma_shared_device_plugin": "rdma", "sriov_device_plugin": "nvidia.com"}
 _NAME: t.Final = re.compile(r"[A-Za-z0-9_.]+")
 _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
+# What a node loses to a drain only if the user says so; the operator's own sample has both true.
+_KEPT: t.Final = {"upgradePolicy": {"drain": {"force": False, "deleteEmptyDir": False}}}
+# What the operator says of a component for which neither it nor `global` names a place of images.
+_NO_IMAGE: t.Final = re.compile(r"\b(?:repository|version) is required")
+# Reason of a component's condition -> its state, in the words of appliedStates.
+_STATES: t.Final = {"ComponentError": "error", "ComponentReady": "ready"}
+_IMAGE_REMEDY: t.Final = (
+    "Set repository and version of the component in nvidia_network_operator_nic_cluster_policy, or "
+    "global.repository and global.version for all components; ofed_driver needs a version of its own."
+)
+
+
+# The sections that a NicNodePolicy can have for its nodes.
+OF_NODES: t.Final = ("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin")
 
 
 def check(params: StackParams) -> None:
@@ -85,13 +99,16 @@ def wished(
     images stay unless an option names others.
     """
     asked = params.nic_cluster_policy or {}
-    spec: Data = {}
+    shared = {camel(key): value for key, value in (asked.get("global") or {}).items() if value}
+    spec: Data = {"global": shared} if shared else {}
+    shared = {**shared, **(params.spec.get("global") or {})}
     for option, (key, image) in COMPONENTS.items():
         part = asked.get(option)
         if part is not None:
             there = (live or {}).get(key) or {}
-            found = _image(option, part, image, images, there)
-            spec[key] = {**found, **_plain(part), **_config(option, part)}
+            found = _image(option, part, image, images, (there, shared))
+            kept = _KEPT if option == "ofed_driver" else {}
+            spec[key] = merge(kept, {**found, **_plain(part), **_config(option, part)})
     if asked.get("node_affinity"):
         spec["nodeAffinity"] = asked["node_affinity"]
     return t.cast(Data, merge(spec, params.spec))
@@ -120,25 +137,44 @@ def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
     return found
 
 
-def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data], there: Data) -> Data:
+def refuse_twice(wanted: Data, others: t.Iterable[KubeObject], raw: t.Mapping[str, t.Any]) -> None:
+    """Raise NIC-TWICE for a section that a NicNodePolicy has too: the operator then serves neither.
+
+    wanted: the NicClusterPolicy. others: the NicNodePolicies. raw: what the user gives in `spec`.
+    """
+    options = {key: option for option, (key, _image) in COMPONENTS.items()}
+    for other in others:
+        for key in OF_NODES:
+            if key in wanted["spec"] and (other.get("spec") or {}).get(key) is not None:
+                where = f"spec.{key}" if key in raw else f"nic_cluster_policy.{options[key]}"
+                raise AcceleratorError("NIC-TWICE", where=where, other=name(other), section=key)
+
+
+def _image(
+    option: str, part: Data, name: str, images: t.Mapping[str, Data], others: tuple[Data, Data]
+) -> Data:
     """Return image, repository and version; raise InputError if one is unknown: older releases than 26.4
     require all three in each component.
 
-    there: the live component. Its image stays: another operator may be installed than the one it is from.
+    others: the live component and `global`. The live image stays: another operator may be installed than the
+    one it is from. What `global` says is left out, but for the driver's version: it has tags of its own.
     """
+    there, shared = others
     name = part.get("image") or there.get("image") or name
     own = there if there.get("image") == name and there.get("version") else images.get(name) or {}
-    found = {
-        "image": name,
-        "repository": part.get("repository") or own.get("repository"),
-        "version": part.get("version") or own.get("version"),
-    }
+    spared = {key for key in shared if (option, key) != ("ofed_driver", "version")}
+    found: Data = {"image": name}
+    for key in ("repository", "version"):
+        if part.get(key) or key not in spared:
+            found[key] = part.get(key) or own.get(key)
     for key, fault in references.faults(found).items():
         where = f"nic_cluster_policy.{option}.{key}"
         raise InputError("INPUT-IMAGE", f"{where} {found[key]!r} {fault}.", f"Correct {where}.")
     if missing := [key for key, value in found.items() if not value]:
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
+        if shared.get("version") and missing == ["version"]:
+            message = f"{paths} must be given: global.version is no tag of the image {name}."
         remedy = f"Set {paths}, as the release notes of the operator have it."
         raise InputError("INPUT-IMAGE", message, remedy)
     return found
@@ -173,6 +209,11 @@ def _entry(one: Data, more: Data) -> Data:
     return {"resourceName": one["name"], **prefix, **more, "selectors": selectors}
 
 
+def object_name(policy: Data) -> str:
+    """Return kind and name of the policy."""
+    return f"{policy.get('kind') or 'NicClusterPolicy'} {name(policy)}"
+
+
 def state(policy: Data) -> str:
     return str(at(policy, "status.state") or "")
 
@@ -189,21 +230,42 @@ def components(policy: Data) -> list[Data]:
 def judge(policy: Data) -> Readiness:
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
-        text = text_of("NIC-IGNORED", policy=NAME, why=str(status.get("reason")).removesuffix("."))
+        text = text_of("NIC-IGNORED", policy=name(policy), why=str(status.get("reason")).removesuffix("."))
         return failed("Ignored", **text._asdict())
     own = conditions.find(policy, "Ready")
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
-    if found == "ready" and 0 < seen < now:
-        old = f"state ready, but its status is older than its last change (generation {seen} of {now})"
-        text = text_of("NIC-STATE", policy=NAME, why=old)
+    if 0 < seen < now:
+        old = f"its status is older than its last change (generation {seen} of {now})"
+        text = text_of("NIC-STATE", policy=object_name(policy), why=f"state {found or 'unknown'}, but {old}")
         return pending("StatusOfBefore", **text._asdict())
-    if found == "ready" and own.get("status", "True") == "True":
+    late = _late(policy)
+    is_broken = any(one["state"] == "error" for one in late)
+    if found == "ready" and own.get("status", "True") == "True" and not is_broken:
         return ready("AllComponentsReady")
-    late = [one for one in components(policy) if one["state"] != "ready"]
     said = "; ".join(
         f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late
     )
-    said = said or str(status.get("reason") or "it gives no reason")
-    make = failed if any(one["state"] == "error" for one in late) else pending
-    text = text_of("NIC-STATE", policy=NAME, why=f"state {found or 'unknown'}: {said}")
-    return make("ComponentsNotReady", **text._asdict())
+    said = said or str(status.get("reason") or own.get("message") or "it gives no reason")
+    text = text_of("NIC-STATE", policy=object_name(policy), why=f"state {found or 'unknown'}: {said}")
+    if _NO_IMAGE.search(said):
+        text = text._replace(remedy=_IMAGE_REMEDY)
+    return (failed if is_broken else pending)("ComponentsNotReady", **text._asdict())
+
+
+def _late(policy: Data) -> list[Data]:
+    """Return the components that are not ready, those in error first.
+
+    Releases from 26.7 on have a condition for each, such as OFEDDriverReady, whose message says more.
+    """
+    told = (policy.get("status") or {}).get("conditions") or []
+    found = [
+        {
+            "name": str(one["type"]).removesuffix("Ready"),
+            "state": _STATES.get(str(one.get("reason")), "notReady"),
+            "message": str(one.get("message") or ""),
+        }
+        for one in told
+        if one["type"] not in ("Ready", "Error") and one.get("status") != "True"
+    ]
+    found = found or [one for one in components(policy) if one["state"] != "ready"]
+    return sorted(found, key=lambda one: one["state"] != "error")

@@ -17,7 +17,7 @@ from .. import operands, stages
 from ..node import judge_alive, judge_taints
 from ..pods import IMAGE_REASONS, as_words, how_to_cure, how_to_describe, how_to_list, trouble
 from ..stages import Finding, on_node
-from .manifest import NAMESPACE, OPERATOR_LOG, VENDOR
+from .manifest import NAMESPACE, OF_NODES, OPERATOR_LOG, VENDOR
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
 UPGRADE: t.Final = NIC_DRIVER_UPGRADE
@@ -65,14 +65,30 @@ class Here(t.NamedTuple):
         return [found for one, found in pairs if is_driver(one)]
 
 
+def uid_of(policy: KubeObject) -> str:
+    return str(policy["metadata"].get("uid"))
+
+
+def selects(policy: KubeObject, node: KubeObject) -> bool:
+    """Return whether a NicNodePolicy is for the node; without a selector it is for all."""
+    return matches(at(policy, "spec.nodeSelector") or {}, labels(node))
+
+
+def policies_of(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> list[KubeObject]:
+    """Return the policies that serve the node: the cluster's, and the NicNodePolicies that select it."""
+    return [policy, *(each for each in snapshot.get("node_policies") or [] if selects(each, node))]
+
+
 def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
     """Return the DaemonSets and pods of the operator for the node."""
-    ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
+    policies = policies_of(node, policy, snapshot)
+    ours = [one for each in policies for one in of_owner(snapshot["daemonsets"], uid_of(each))]
     wanted = [one for one in ours if matches(operands.selector(one), labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), name(one)))
     pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
-    asked = [key for key in ("ofedDriver", *PLUGINS.values()) if (policy.get("spec") or {}).get(key)]
+    specs = [each.get("spec") or {} for each in policies]
+    asked = [key for key in OF_NODES if any(spec.get(key) for spec in specs)]
     found = [operands.of_daemonset(one, pods, revisions) for one in wanted]
     return Here(wanted, found, pods, [key for key in asked if key not in served])
 
@@ -86,7 +102,9 @@ def judge_node(
     """
     of_node = here(node, policy, snapshot)
     upgrade = _judge_upgrade(node, of_node)
-    is_automatic = bool(at(policy, "spec.ofedDriver.upgradePolicy.autoUpgrade"))
+    is_automatic = any(
+        at(each, "spec.ofedDriver.upgradePolicy.autoUpgrade") for each in policies_of(node, policy, snapshot)
+    )
     late = _judge_operands(node, of_node, is_automatic=is_automatic)
     if upgrade:
         late = [one for one in late if one.code not in ("NIC-DRV-OUTDATED", "NIC-UPG")]

@@ -11,6 +11,10 @@ from ..clusterpolicy.options import read
 OPTIONS: t.Final = read(
     """
 nic_cluster_policy
+  global
+    repository str
+    version str
+    image_pull_secrets strs
   ofed_driver component
     env maps
     force_precompiled bool
@@ -45,6 +49,7 @@ nic_cluster_policy
     enable_webhook bool
   nic_feature_discovery component
   node_affinity map
+node_traffic refuse|accept
 """,
     {"component": "image str\nrepository str\nversion str"},
 )

@@ -15,6 +15,7 @@ from unit.remedies.case import Case, Cases, Options, ensured
 from unit.stack.nicclusterpolicy import builders
 from unit.stack.nicclusterpolicy.builders import IMAGES, offering, pod, tainted, unlabelled, world
 from unit.stack.nicclusterpolicy.test_judge import outdated
+from unit.stack.nicclusterpolicy.test_steps import IMAGE, network
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
@@ -112,6 +113,20 @@ def busy(options: Options, found: Data | None = None) -> str | None:
     return ensured(STACK, api_on(server, check_mode=True), {**given, **options})
 
 
+def carrying(options: Options) -> str | None:
+    """Bring a NIC driver to a node that has an address on its adapter."""
+    server = FakeServer(
+        "NicClusterPolicy", "NodeNetworkState", "Node", "Pod", "DaemonSet", "ControllerRevision"
+    )
+    for one in (
+        node_with("n1", **dict([driver.NIC_NODES.split("=")])),
+        network(ipv4={"address": [{"ip": "192.168.7.2"}]}),
+    ):
+        server.put(one)
+    given = {"backend": "nicclusterpolicy", "nic_cluster_policy": {"ofed_driver": IMAGE}}
+    return ensured(STACK, api_on(server, check_mode=True), {**given, **options})
+
+
 CASES: t.Final[Cases] = {
     ("NIC-ALLOC", POLICY): Case(
         STACK, adapters, RDMA.replace("LINK", "ether"), RDMA.replace("LINK", "infiniband")
@@ -128,6 +143,7 @@ CASES: t.Final[Cases] = {
     ("NIC-LABEL", "node_feature_discovery_pci_classes"): Case(
         "nfd_labels", labelled, '["02", "03"]', '["03"]'
     ),
+    ("NIC-TRAFFIC", "nvidia_network_operator_node_traffic"): Case(STACK, carrying),
     ("NIC-TAINT", "gpu_tolerations"): Case(
         STACK, tolerated, "[{key: dedicated, operator: Exists}]", where="nvidia_network_operator"
     ),

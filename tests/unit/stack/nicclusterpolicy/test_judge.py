@@ -96,6 +96,47 @@ def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
     assert nic_judge.outlived({"n1"}, [new], [old]) == []
 
 
+def node_policy(**selector: str) -> Data:
+    return {
+        "kind": "NicNodePolicy",
+        "metadata": {"name": "ib", "uid": "nnp", "generation": 1},
+        "spec": {"ofedDriver": {"image": "doca-driver", "version": "doca3.6.0"}, "nodeSelector": selector},
+        "status": {"state": "ready"},
+    }
+
+
+def of_nodes(**status: str) -> dict[str, list[Data]]:
+    """A driver that a NicNodePolicy brings to the node, beside the plugin of the cluster's policy."""
+    found = world(node_policies=[node_policy(pool="ib")])
+    found["node_policies"][0]["status"] |= status
+    del found["policies"][0]["spec"]["ofedDriver"]
+    found["daemonsets"][0]["metadata"]["ownerReferences"] = [
+        {"kind": "NicNodePolicy", "name": "ib", "uid": "nnp"}
+    ]
+    return found
+
+
+def test_the_driver_of_a_node_policy_is_judged_as_that_of_the_clusters_policy() -> None:
+    assert verdict(of_nodes()).is_ready
+    broken = verdict({**of_nodes(), "pods": [crashing(), pod("rdma-shared-dp-ds")]}, grace=60)
+    assert broken.code == "NIC-DRV-CRASH"
+    absent = verdict({**of_nodes(), "daemonsets": of_nodes()["daemonsets"][1:]}, grace=60)
+    assert "no NIC driver's DaemonSet is made for its kernel" in absent.message
+    elsewhere = verdict({**of_nodes(), "node_policies": [node_policy(pool="other")]})
+    assert elsewhere.is_ready, "no policy has a driver for this node"
+
+
+def test_a_node_policy_that_is_not_ready_is_named() -> None:
+    found = verdict(of_nodes(state="error", reason="policies overlap on nodes: n1"))
+    assert (found.verdict, found.code) == ("pending", "NIC-STATE")
+    assert found.message == ("NicNodePolicy ib is not ready: state error: policies overlap on nodes: n1.")
+    old = of_nodes()
+    old["daemonsets"][0]["spec"]["template"]["spec"]["containers"] = [
+        {"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0"}
+    ]
+    assert "NicNodePolicy ib is not ready: it is not applied yet to mofed" in verdict(old).message
+
+
 NEWER: Data = {
     "metadata": {
         "labels": {"controller-revision-hash": "b"},

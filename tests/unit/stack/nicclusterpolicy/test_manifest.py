@@ -6,15 +6,45 @@
 from __future__ import annotations
 
 import json
+import typing as t
 
 import pytest
 from unit import managed
-from unit.stack.nicclusterpolicy.builders import IMAGES, Data, params, policy
+from unit.stack.nicclusterpolicy.builders import IMAGES, RDMA, Data, params, policy
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     manifest as nic_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
+
+NO_TAG: t.Final = (
+    "ForcePrecompiled is enabled and precompiled tag was not found: doca3.5.0-5.14.0-rhcos4.20-amd64"
+)
+OFED_ERROR: t.Final[Data] = {
+    "type": "OFEDDriverReady",
+    "status": "False",
+    "reason": "ComponentError",
+    "message": NO_TAG,
+    "observedGeneration": 2,
+}
+LATE: t.Final[Data] = {
+    "type": "RDMASharedDevicePluginReady",
+    "status": "False",
+    "reason": "ComponentNotReady",
+    "message": "",
+    "observedGeneration": 2,
+}
+AGGREGATE: t.Final[Data] = {
+    "type": "Ready",
+    "status": "False",
+    "reason": "ComponentError",
+    "message": "One or more components are in error state",
+    "observedGeneration": 2,
+}
 
 
 def test_images_are_written_out() -> None:
@@ -23,6 +53,7 @@ def test_images_are_written_out() -> None:
         "image": "doca-driver",
         "repository": "nvcr.io/nvidia/mellanox",
         "version": "doca3.5.0",
+        "upgradePolicy": {"drain": {"force": False, "deleteEmptyDir": False}},
     }
     config = json.loads(spec["rdmaSharedDevicePlugin"]["config"])
     assert config == {
@@ -77,7 +108,7 @@ def test_options_reach_their_fields() -> None:
         "version": "1",
         "forcePrecompiled": True,
         "certConfig": {"name": "ca"},
-        "upgradePolicy": {"autoUpgrade": True},
+        "upgradePolicy": {"autoUpgrade": True, "drain": {"force": False, "deleteEmptyDir": False}},
     }
     (entry,) = json.loads(spec["sriovDevicePlugin"]["config"])["resourceList"]
     assert entry["selectors"] == {
@@ -86,6 +117,71 @@ def test_options_reach_their_fields() -> None:
         "pfNames": ["ens2f0"],
         "isRdma": True,
     }
+
+
+def test_the_drain_ends_more_only_if_the_user_says_so() -> None:
+    def drain(asked: StackParams) -> Data:
+        return dict(nic_manifest.wished(asked, IMAGES)["ofedDriver"]["upgradePolicy"]["drain"])
+
+    by_option = {"upgrade_policy": {"drain": {"force": True, "timeoutSeconds": 60}}}
+    assert drain(params(nic_cluster_policy={"ofed_driver": by_option})) == {
+        "force": True,
+        "deleteEmptyDir": False,
+        "timeoutSeconds": 60,
+    }
+    raw = {"ofedDriver": {"upgradePolicy": {"drain": {"deleteEmptyDir": True}}}}
+    assert drain(params(spec=raw)) == {"force": False, "deleteEmptyDir": True}
+
+
+@pytest.mark.parametrize("where", ["nic_cluster_policy", "spec"])
+def test_a_global_version_serves_all_components_but_the_driver(where: str) -> None:
+    components: Data = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
+    shared = {"repository": "mirror.example.com/nvidia", "version": "network-operator-v26.7.0"}
+    asked = (
+        params(nic_cluster_policy={"global": shared, **components})
+        if where == "nic_cluster_policy"
+        else params(nic_cluster_policy=components, spec={"global": shared})
+    )
+    spec = nic_manifest.wished(asked, IMAGES)
+    assert spec["global"] == shared
+    plugin, driver = spec["rdmaSharedDevicePlugin"], spec["ofedDriver"]
+    assert {key: plugin.get(key) for key in ("image", "repository", "version")} == {
+        "image": "k8s-rdma-shared-dev-plugin",
+        "repository": None,
+        "version": None,
+    }
+    assert ("repository" in driver, driver["version"]) == (False, "doca3.5.0")
+    with pytest.raises(InputError) as caught:
+        nic_manifest.wished(asked, {})
+    assert caught.value.message == (
+        "nic_cluster_policy.ofed_driver.version must be given: global.version is no tag of the image "
+        "doca-driver."
+    )
+
+
+def test_a_global_repository_leaves_the_versions_to_the_components() -> None:
+    asked = params(nic_cluster_policy={"global": {"repository": "m/n"}, "nv_ipam": {"version": "v1"}})
+    spec = nic_manifest.wished(asked, {})
+    assert spec["nvIpam"] == {"image": "nvidia-k8s-ipam", "version": "v1"}
+    with pytest.raises(InputError, match=r"nv_ipam\.version must be given"):
+        nic_manifest.wished(params(nic_cluster_policy={"global": {"repository": "m/n"}, "nv_ipam": {}}), {})
+
+
+def test_a_section_is_in_one_policy_or_in_others() -> None:
+    """The operator serves neither of the two."""
+    theirs = {"metadata": {"name": "training"}, "spec": {"ofedDriver": {"image": "doca-driver"}}}
+    wanted = nic_manifest.build(params(), IMAGES, None)
+    with pytest.raises(AcceleratorError) as caught:
+        nic_manifest.refuse_twice(wanted, [theirs], {})
+    assert caught.value.code == "NIC-TWICE"
+    assert caught.value.message.startswith(
+        "nic_cluster_policy.ofed_driver: NicNodePolicy training has ofedDriver"
+    )
+    assert "pods with its devices end" in caught.value.remedy
+    with pytest.raises(AcceleratorError, match=r"spec\.ofedDriver: NicNodePolicy training"):
+        nic_manifest.refuse_twice(wanted, [theirs], {"ofedDriver": {}})
+    other = {"metadata": {"name": "training"}, "spec": {"sriovDevicePlugin": {"image": "x"}}}
+    nic_manifest.refuse_twice(wanted, [other], {})
 
 
 def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
@@ -170,6 +266,14 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
             {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]},
             ("failed", "NIC-STATE"),
         ),
+        (
+            "error",
+            {"conditions": [{"type": "Ready", "status": "False", "observedGeneration": 1}]},
+            ("pending", "NIC-STATE"),
+        ),
+        ("ready", {"conditions": [OFED_ERROR]}, ("failed", "NIC-STATE")),
+        ("notReady", {"conditions": [LATE, OFED_ERROR, AGGREGATE]}, ("failed", "NIC-STATE")),
+        ("notReady", {"conditions": [LATE, AGGREGATE]}, ("pending", "NIC-STATE")),
         ("ignore", {"reason": "Unsupported"}, ("failed", "NIC-IGNORED")),
         ("", {}, ("pending", "NIC-STATE")),
     ],
@@ -177,6 +281,28 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
 def test_what_the_policy_says_of_itself(state: str, status: Data, expected: tuple[str, str]) -> None:
     found = nic_manifest.judge(policy(state, **status))
     assert (found.verdict, found.code) == expected
+
+
+def test_the_condition_of_a_component_says_more_than_appliedstates() -> None:
+    applied = [
+        {"name": "state-RDMA-device-plugin", "state": "notReady"},
+        {"name": "state-OFED", "state": "error"},
+    ]
+    told = [LATE, OFED_ERROR, AGGREGATE]
+    found = nic_manifest.judge(policy("error", conditions=told, appliedStates=applied))
+    assert found.message == (
+        f"NicClusterPolicy nic-cluster-policy is not ready: state error: OFEDDriver is error: {NO_TAG}; "
+        "RDMASharedDevicePlugin is notReady."
+    )
+    assert "oc describe NicClusterPolicy nic-cluster-policy" in found.remedy
+    older = nic_manifest.judge(policy("error", appliedStates=applied))
+    assert "OFED is error; RDMA-device-plugin is notReady" in older.message
+
+
+def test_a_component_without_an_image_names_what_to_set() -> None:
+    lacking = {**OFED_ERROR, "message": "version is required"}
+    found = nic_manifest.judge(policy("error", conditions=[lacking]))
+    assert "ofed_driver needs a version of its own" in found.remedy
 
 
 @pytest.mark.parametrize(
