@@ -27,11 +27,12 @@ _TAGS: t.Final = {
     "tuning": "node_tuning",
     "labels": "node_feature_discovery",
     "nic": "nvidia_network_operator",
+    "networks": "gpu_network",
     "sharing": "gpu_sharing",
     "stack": "gpu_operator",
     "policy": "gpu_policy",
 }
-_ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning", "gpu_sharing"}
+_ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning", "gpu_sharing", "gpu_network"}
 # What a run writes on its way to the pools: it empties a node, and says which Machine goes.
 _ON_THE_WAY: t.Final = frozenset(
     (
