@@ -96,7 +96,7 @@ def _judge_maker(network: Network, snapshot: Snapshot) -> t.Iterator[Readiness]:
     status = live.get("status") or {}
     if status.get("state") == "error":
         answer = " ".join(str(status.get("reason") or "it gives no reason").split())
-        text = text_of("NET-ERROR", object=objects.object_name(live), answer=answer)
+        text = text_of("NET-ERROR", kind=live["kind"], name=network.name, answer=answer)
         yield pending(f"Error:{network.name}", **text._asdict())
 
 
@@ -111,12 +111,14 @@ def _judge_addresses(
     having = {entry.get("nodeName") for entry in status.get("allocations") or []}
     for node in nodes:
         if name(node) not in having:
-            facts = {
-                "pool": network.name,
-                "range": network.ipam["range"],
-                "given": number_of(len(having), "node"),
-            }
-            yield at_node(name(node), "Addresses", *about_node("NET-ADDRESSES", node=name(node), **facts))
+            what = about_node(
+                "NET-ADDRESSES",
+                node=name(node),
+                pool=network.name,
+                range=network.ipam["range"],
+                given=number_of(len(having), "node"),
+            )
+            yield at_node(name(node), "Addresses", *what)
 
 
 def _judge_node(network: Network, node: KubeObject, snapshot: Snapshot) -> Readiness | None:
@@ -129,8 +131,8 @@ def _judge_node(network: Network, node: KubeObject, snapshot: Snapshot) -> Readi
         wanted = functions(network, state)
     if not network.resource or number == wanted or (number > wanted and not network.is_sriov):
         return None
-    facts = {"number": number, "wanted": wanted, "resource": network.resource}
-    return at_node(name(node), f"Devices:{network.name}", *about_node("NET-ALLOC", node=name(node), **facts))
+    what = about_node("NET-ALLOC", node=name(node), number=number, wanted=wanted, resource=network.resource)
+    return at_node(name(node), f"Devices:{network.name}", *what)
 
 
 def judge_state(network: Network, node: KubeObject, state: KubeObject) -> Readiness | None:
@@ -159,12 +161,10 @@ def judge_state(network: Network, node: KubeObject, state: KubeObject) -> Readin
             f"{card.get('name')} ({card.get('vendor')}:{card.get('deviceID')}, {card.get('linkType')})"
             for card in status["interfaces"]
         )
-        facts = {"network": network.name, "interfaces": has, "kind": network.kind}
-        return at_node(
-            object_name, f"NoCard:{network.name}", *about_node("NET-NO-CARD", node=object_name, **facts)
-        )
-    facts = {"sync": sync, "desired": doing[0], "current": doing[1]}
-    return at_node(object_name, "State", *about_node("NET-STATE", node=object_name, **facts))
+        what = about_node("NET-NO-CARD", node=object_name, network=network.name, interfaces=has)
+        return at_node(object_name, f"NoCard:{network.name}", *what)
+    what = about_node("NET-STATE", node=object_name, sync=sync, desired=doing[0], current=doing[1])
+    return at_node(object_name, "State", *what)
 
 
 Groups = list[tuple[KubeObject, KubeObject]]

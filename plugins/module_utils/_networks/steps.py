@@ -192,9 +192,13 @@ def _refuse_foreign(wanted: t.Sequence[KubeObject], seen: _Seen) -> None:
             live = seen.of(obj)
         if live is not None and not owned(live):
             space = obj["metadata"].get("namespace")
-            also = f" -n {space}" if space else ""
-            what = {"kind": _kind(obj).resource, "name": name(obj), "also": also}
-            raise AcceleratorError("NET-FOREIGN", object=objects.object_name(obj), **what)
+            raise AcceleratorError(
+                "NET-FOREIGN",
+                object=objects.object_name(obj),
+                kind=_kind(obj).resource,
+                name=name(obj),
+                also=f" -n {space}" if space else "",
+            )
 
 
 def _stale(networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen) -> list[KubeObject]:
@@ -346,8 +350,8 @@ def _refuse_entries(
         key = _entry(entry)
         if key in there and key not in ours and there[key] != entry:
             where = f"additionalNetworks entry {key} of Network cluster"
-            command = {"kind": "networks.operator.openshift.io", "name": "cluster", "also": ""}
-            raise AcceleratorError("NET-FOREIGN", object=where, **command)
+            kind = CLUSTER_NETWORK.resource
+            raise AcceleratorError("NET-FOREIGN", object=where, kind=kind, name="cluster")
 
 
 def _wait(

@@ -26,6 +26,8 @@ PLACES: t.Final = {
     "nic": ["nic"],
     "kueue": ["kueue"],
     "kmm": ["kmm"],
+    "sriov": ["sriov"],
+    "networks": ["team-a"],
     "quota": ["team-a", "team-b"],
     "claims": ["team-a"],
     "spare": ["gpu-spare"],

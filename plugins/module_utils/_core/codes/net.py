@@ -14,7 +14,7 @@ CODES: t.Final = (
     Code(
         "NET-ADDRESSES",
         "Node {node}: pool of addresses {pool} ({range}) gives it none; {given} have some.",
-        "Set ipam.range of the network in `gpu_networks` to a larger range, or per_node to fewer addresses.",
+        "Set `ipam.range` of the network in gpu_networks to a larger range, or `per_node` to less.",
     ),
     Code(
         "NET-ALLOC",
@@ -37,12 +37,12 @@ CODES: t.Final = (
     Code(
         "NET-CNI",
         "{path}: {why}.",
-        "Correct {path}: a CNI configuration is a JSON object with type, or with a list of plugins.",
+        "Correct `{path}`: a CNI configuration is a JSON object with type, or with a list of plugins.",
     ),
     Code(
         "NET-ERROR",
-        "{object}: the network operator reports an error: {answer}",
-        "Correct the network in `gpu_networks`, as the operator says.",
+        "{kind} {name}: the network operator reports an error: {answer}",
+        "Run `oc describe {kind} {name}`, and correct the network in gpu_networks.",
     ),
     Code(
         "NET-FOREIGN",
@@ -54,7 +54,7 @@ CODES: t.Final = (
         "NET-INTERFACE",
         "{path}: {value} is neither the name of an interface nor a name with virtual functions that the "
         "interface has, such as ens1f0np0#0-3.",
-        "Correct {path}; the first function is 0, and the last one is vfs less 1.",
+        "Correct `{path}`; the first function is 0, and the last one is vfs less 1.",
     ),
     Code(
         "NET-LEFT",
@@ -64,23 +64,23 @@ CODES: t.Final = (
     Code(
         "NET-LINK",
         "{path}: {kind} needs {needs}, and interface {interface} of node {node} has {link}.",
-        "Set {path} to the kind of network for {link}, or name another interface.",
+        "Set `{path}` to the kind of network for {link}, or name another interface.",
     ),
     Code(
         "NET-NAMESPACE",
         "{path}: {why}.",
-        "Set {path} to a namespace of a team that exists.",
+        "Set `{path}` to a namespace of a team that exists.",
     ),
     Code(
         "NET-NO-CARD",
         "Node {node}: no interface fits network {network}; the node has {interfaces}.",
-        "Correct interfaces, vendor, device or root_devices of the network in `gpu_networks`.",
+        "Correct `interfaces`, `vendor`, `device` or `root_devices` of the network in gpu_networks.",
     ),
     Code(
         "NET-NO-OPERATOR",
         "{path}: the cluster does not serve {kind}; {by} provides it.",
-        "Run enable_gpus.yml with {path}, which installs the SR-IOV operator, and with "
-        "`nvidia_network_operator_nic_cluster_policy`, which installs the network operator.",
+        "Run `ansible-playbook accelerators.openshift.enable_gpus -e @FILE`: it installs the SR-IOV "
+        "operator, and the network operator if FILE has nvidia_network_operator_nic_cluster_policy.",
     ),
     Code(
         "NET-NO-STATE",
@@ -91,39 +91,38 @@ CODES: t.Final = (
     Code(
         "NET-OVERLAP",
         "{path}: {value} overlaps with {other}.",
-        "Set {path} to a range of addresses that nobody uses.",
+        "Set `{path}` to a range of addresses that nobody uses.",
     ),
     Code(
         "NET-PENDING",
         "Not all networks are ready. The message says what they lack.",
-        "Raise `gpu_network_wait_timeout` (module option `wait_timeout`) if nodes are only slow.",
+        "Run `oc get network-attachment-definitions -A`, and raise wait_timeout if nodes are only slow.",
     ),
     Code(
         "NET-RANGE",
         "{path}: {why}.",
-        "Correct {path}.",
+        "Correct `{path}`.",
     ),
     Code(
         "NET-REFUSED",
         "{path}: the SR-IOV operator refuses SriovNetworkNodePolicy {name}: {answer}",
-        "Correct {path}, as the operator says.",
+        "Correct `{path}`, as the operator says.",
     ),
     Code(
         "NET-RESOURCE",
         "{path}: {value} is no resource of such a network.",
-        "Set {path} to {form}.",
+        "Set `{path}` to {form}.",
     ),
     Code(
         "NET-SAME-RESOURCE",
         "{path}: {name} is the resource of {other} too, and a pod could not say which of the two it wants.",
-        "Give {path} another name.",
+        "Set `{path}` to another name.",
     ),
     Code(
         "NET-STATE",
         "Node {node}: the SR-IOV operator still sets it up (syncStatus {sync}, desired {desired}, current "
         "{current}).",
-        _DAEMONS + "; raise `gpu_network_wait_timeout` (module option `wait_timeout`) if the node reboots "
-        "slowly.",
+        _DAEMONS + "; raise wait_timeout if the node only reboots slowly.",
     ),
     Code(
         "NET-SYNC",
@@ -133,16 +132,16 @@ CODES: t.Final = (
     Code(
         "NET-TOO-SMALL",
         "{path}: {value} is enough for {enough}, and the network has {nodes}.",
-        "Set {path} to a larger range of addresses.",
+        "Set `{path}` to a larger range of addresses.",
     ),
     Code(
         "NET-VF-OVERLAP",
         "{path}: {value} has virtual functions of {taken} in {other} too.",
-        "Give each network functions of its own in {path}, such as ens1f0np0#0-3 and ens1f0np0#4-7.",
+        "Give each network functions of its own in `{path}`, such as ens1f0np0#0-3 and ens1f0np0#4-7.",
     ),
     Code(
         "NET-VFS",
         "{path}: {vfs} virtual functions, and interface {interface} of node {node} has at most {most}.",
-        "Set {path} to at most {most}.",
+        "Set `{path}` to at most {most}.",
     ),
 )
