@@ -110,7 +110,8 @@ options:
     description:
       - The networks of M(accelerators.openshift.gpu_network). A wrong one, and one with too few addresses for
         the nodes of its pools, is refused with its path. C(networks) of RV(plan) has them with their nodes.
-    type: raw
+    type: list
+    elements: raw
     default: []
   prices:
     description: Price of one node per hour, by instance type, in your currency. The collection has no prices.
@@ -273,7 +274,7 @@ SPEC = ArgumentSpec(
         "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "queues": {"type": "list", "elements": "raw", "default": []},
-        "networks": {"type": "raw", "default": []},
+        "networks": {"type": "list", "elements": "raw", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},
     },

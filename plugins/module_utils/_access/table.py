@@ -175,18 +175,18 @@ gpu_network absent
   -            list                                 Node
   -            list,watch                           Pod
   sriov        get?,list,watch?,delete?             SriovNetworkNodePolicy SriovNetworkPoolConfig
-  sriov        list?,watch?                         SriovNetworkNodeState
+  sriov        list,watch?                          SriovNetworkNodeState
 gpu_network networks absent
   -            list,watch                           NetworkAttachmentDefinition
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,delete?             MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   nic          get?,list,watch?,delete?             IPPool CIDRPool
   sriov        get?,list,watch?,delete?             SriovNetwork SriovIBNetwork
-  sriov        get?,watch?,delete?                  SriovOperatorConfig
+  sriov        get?,list?,watch?,delete?            SriovOperatorConfig
   networks     get,delete                           NetworkAttachmentDefinition
 gpu_network sriov absent
   sriov        get,list,watch,delete                SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
-  sriov        get,watch,delete                     SriovOperatorConfig
+  sriov        get,list,watch,delete                SriovOperatorConfig
   sriov        list,watch                           SriovNetworkNodeState
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy

@@ -32,7 +32,7 @@ _TAGS: t.Final = {
     "stack": "gpu_operator",
     "policy": "gpu_policy",
 }
-_ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning", "gpu_sharing", "gpu_network"}
+_ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning", "gpu_sharing"}
 # What a run writes on its way to the pools: it empties a node, and says which Machine goes.
 _ON_THE_WAY: t.Final = frozenset(
     (

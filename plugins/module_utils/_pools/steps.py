@@ -39,7 +39,7 @@ class GpuPlanParams(WaitParams):
     incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
     queues: list[t.Any]
-    networks: t.Any
+    networks: list[t.Any]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
 

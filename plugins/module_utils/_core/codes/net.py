@@ -96,7 +96,7 @@ CODES: t.Final = (
     Code(
         "NET-PENDING",
         "Not all networks are ready. The message says what they lack.",
-        "Run `oc get network-attachment-definitions -A`, and raise wait_timeout if nodes are only slow.",
+        "Run `oc get network-attachment-definitions -A`, then `oc get sriovnetworknodestates -A`.",
     ),
     Code(
         "NET-RANGE",
@@ -122,7 +122,7 @@ CODES: t.Final = (
         "NET-STATE",
         "Node {node}: the SR-IOV operator still sets it up (syncStatus {sync}, desired {desired}, current "
         "{current}).",
-        _DAEMONS + "; raise wait_timeout if the node only reboots slowly.",
+        _DAEMONS + ": the node may reboot, which takes a while.",
     ),
     Code(
         "NET-SYNC",
