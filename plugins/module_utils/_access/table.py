@@ -155,7 +155,7 @@ nvidia_network_operator absent
   nic          list,watch                           DaemonSet Pod
 gpu_network
   -            list,watch                           Node Pod NetworkAttachmentDefinition
-  -            list                                 Namespace Network
+  -            list                                 Namespace
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,create?,patch?      MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   -            delete?                              MacvlanNetwork IPoIBNetwork HostDeviceNetwork
