@@ -159,6 +159,35 @@ nvidia_network_operator absent
   -            list                                 SriovNetworkNodeState NodeNetworkState
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+gpu_network
+  -            list,watch                           Node Pod NetworkAttachmentDefinition
+  -            list                                 Namespace
+  -            get,patch?                           networks.operator.openshift.io
+  -            get?,list,watch?,create?,patch?,delete? MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  nic          get?,list,watch?,create?,patch?,delete? IPPool CIDRPool
+  sriov        get?,list,watch?,create?,patch?,delete? SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        get?,list,watch?,create?,patch?,delete? SriovNetwork SriovIBNetwork
+  sriov        list,watch?                          SriovNetworkNodeState
+  networks     get,create,patch,delete              NetworkAttachmentDefinition
+gpu_network sriov
+  sriov        get,list,watch,create,patch          SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
+  sriov        get,create,patch                     SriovOperatorConfig SriovNetworkPoolConfig
+  sriov        list,watch                           SriovNetworkNodeState
+gpu_network absent
+  -            list                                 Node
+  -            list,watch                           Pod
+  sriov        get?,list,watch?,delete?             SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        list,watch?                          SriovNetworkNodeState
+gpu_network networks absent
+  -            list,watch                           NetworkAttachmentDefinition
+  -            get,patch?                           networks.operator.openshift.io
+  -            get?,list,watch?,delete?             MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  nic          get?,list,watch?,delete?             IPPool CIDRPool
+  sriov        get?,list,watch?,delete?             SriovNetwork SriovIBNetwork SriovOperatorConfig
+  networks     get,delete                           NetworkAttachmentDefinition
+gpu_network sriov absent
+  sriov        get,list,watch,delete                SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
+  sriov        get,list,watch,delete                SriovOperatorConfig
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy
   -            get?                                 Namespace
