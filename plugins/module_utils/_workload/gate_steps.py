@@ -40,7 +40,7 @@ def install(api: Api, params: GpuWorkloadParams, turns: t.Sequence[Turn]) -> Non
     if gated:
         place = api.get(known("Namespace"), params.namespace)
         if place is None or namespace.is_made_for_validation(place):
-            api.apply(namespace.build(params.namespace))
+            api.apply(namespace.build(params.namespace, place))
         _apply(api, params, {**others, **gate.entries(gated)})
     elif live is not None and others != gate.of_others(_data(live), ()):
         _leave(api, params, others)

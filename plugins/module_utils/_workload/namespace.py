@@ -35,9 +35,11 @@ _EVERYWHERE: t.Final = {
 _OF_ACCOUNT: t.Final = ("kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token")
 
 
-def build(place: str) -> KubeObject:
-    """Return the namespace, which takes only restricted pods."""
+def build(place: str, live: KubeObject | None = None) -> KubeObject:
+    """Return the namespace, which takes only restricted pods. A level that an administrator changed stays."""
     levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    there = ((live or {}).get("metadata") or {}).get("labels") or {}
+    levels = {key: level for key, level in levels.items() if there.get(key, level) == level}
     metadata = {"name": place, "labels": {**levels, PURPOSE: VALIDATION}}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 

@@ -15,6 +15,7 @@ from . import baselines, judge
 from .expectations import expected, has_table
 from .groups import grouped, is_clear, suspects
 from .options import GpuWorkloadParams
+from .programs import rdma
 from .programs.program import Figure
 from .turns import Turn
 from .verdicts import FALLEN, LOW, Reading, Verdict, judge as judge_readings
@@ -79,7 +80,8 @@ def blame(turn: Turn) -> None:
     else:
         words = f"is slow together with others, and no partner tells which of {', '.join(named)} it is"
     turn.wrong = {}
-    for node in named:
+    # A node whose partner did not answer is hardly the cause.
+    for node in sorted(named, key=lambda one: one in found and found[one].code == rdma.PATH):
         # A program that prints only on the first node says nothing of the others.
         part = found.get(node) or next(iter(found.values()))
         said = part.message.removeprefix(f"Node {node}: ")
@@ -100,14 +102,16 @@ def _too_low(turn: Turn, verdict: Verdict) -> Readiness:
     """Return what a figure says that is too low, with the reasons that were read beside it."""
     reading, settings = verdict.reading, turn.params.program
     figure, limit = reading.figure, _limit(verdict)
-    notes = [
-        one["text"]
+    warnings = [
+        one
         for result in turn.ran.get(reading.node, [])
         for one in result["result"]["findings"]
         if one["status"] == "warn" and (not figure.device or one["device"] in ("", figure.device))
     ]
+    notes = [one["text"] for one in warnings]
+    reasons = [one["code"] for one in warnings if one["code"] and one["test"] == figure.name]
     text = text_of(
-        verdict.code,
+        reasons[0] if reasons and verdict.code == LOW else verdict.code,
         node=reading.node,
         program=settings.label,
         device=figure.device or "all devices",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 import typing as t
 
@@ -33,6 +34,7 @@ from . import (
 )
 from .arrivals import Arrivals
 from .options import GpuWorkloadParams
+from .programs import rdma
 from .run_steps import SLICE, clean, look, read_baselines, read_fingerprints, run
 from .turns import Job, Turn
 
@@ -125,7 +127,7 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
-        if again := [turn for turn in free if _is_overtaken(api, turn)]:
+        if again := [turn for turn in free if _is_overtaken(api, turn) or _may_lock_memory(api, turn)]:
             _validate(api, params, again)
         _judge_and_remember(api, params, [turn for turn in free if turn.error is None])
     if not api.check_mode:
@@ -160,6 +162,23 @@ def _is_overtaken(api: Api, turn: Turn) -> bool:
     with _noted(turn):
         _refuse_busy(api, turn)
     return turn.error is None and bool(turn.free)
+
+
+def _may_lock_memory(api: Api, turn: Turn) -> bool:
+    """Give the pods of the turn capability IPC_LOCK if they need it, and return whether they got it now.
+
+    Without unlimited memlock an ordinary user locks too little memory for RDMA.
+    """
+    found = [one for pods in turn.ran.values() for pod in pods for one in pod["result"]["findings"]]
+    lacks = any(one["code"] == rdma.RIGHTS for one in found)
+    if not lacks or turn.error is not None or turn.params.program.lock_memory:
+        return False
+    api.progress(
+        f"{turn.params.program.label}: pods may not lock memory; they try it with capability IPC_LOCK"
+    )
+    entry = dataclasses.asdict(turn.params.program) | {"lock_memory": True}
+    turn.params = dataclasses.replace(turn.params, programs=[entry])
+    return True
 
 
 @contextlib.contextmanager
@@ -209,7 +228,7 @@ def _refuse_busy(api: Api, turn: Turn) -> None:
 def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> None:
     place = api.get(NAMESPACE, params.namespace)
     if place is None or namespace.is_made_for_validation(place):
-        api.apply(namespace.build(params.namespace))
+        api.apply(namespace.build(params.namespace, place))
     if api.check_mode:
         for turn in free:
             predict(api, turn.params, turn.free)

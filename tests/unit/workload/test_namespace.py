@@ -43,3 +43,16 @@ def test_what_a_controller_made_for_a_listed_object_counts_with_that() -> None:
     assert namespace.of_others("Job", [named("gpu-gate-1", ownerReferences=[owner])]) == []
     foreign = {"kind": "Workflow", "name": "w", "controller": True}
     assert namespace.of_others("Job", [named("step", ownerReferences=[foreign])]) == ["Job step"]
+
+
+def test_a_level_that_an_administrator_changed_stays() -> None:
+    enforce = "pod-security.kubernetes.io/enforce"
+    assert namespace.build("v")["metadata"]["labels"][enforce] == "restricted"
+    live = named("v", labels={enforce: "privileged", "pod-security.kubernetes.io/warn": "restricted"})
+    labels = namespace.build("v", live)["metadata"]["labels"]
+    assert enforce not in labels
+    assert (
+        labels["pod-security.kubernetes.io/warn"]
+        == labels["pod-security.kubernetes.io/audit"]
+        == "restricted"
+    )
