@@ -17,9 +17,13 @@ from .program import Figure, Finding, GpuNode, Program, Result, Settings
 
 PAIR: t.Final = 2
 PORT: t.Final = 18515
-DEVICE, EXTRA, GPU, IMAGE, PATH, RAIL, RIGHTS = (
-    f"WORK-RDMA-{word}" for word in ("DEVICE", "EXTRA", "GPU", "IMAGE", "PATH", "RAIL", "RIGHTS")
-)
+DEVICE: t.Final = "WORK-RDMA-DEVICE"
+EXTRA: t.Final = "WORK-RDMA-EXTRA"
+GPU: t.Final = "WORK-RDMA-GPU"
+IMAGE: t.Final = "WORK-RDMA-IMAGE"
+PATH: t.Final = "WORK-RDMA-PATH"
+RAIL: t.Final = "WORK-RDMA-RAIL"
+RIGHTS: t.Final = "WORK-RDMA-RIGHTS"
 # Share of the line rate below which a link is slow: 85 of 100, 170 of 200, 340 of 400, 680 of 800 Gb/s.
 _GOOD: t.Final = 0.85
 # Share of the speed from host memory that GPU memory gives, and that the way over the processor gives.
