@@ -67,6 +67,16 @@ def kueue_crds() -> list[Crd]:
     return _own("kueue")
 
 
+def nv_ipam_crds() -> list[Crd]:
+    """Return the CRDs that the network operator applies when a policy wants NV-IPAM."""
+    return _own("nv-ipam")
+
+
+def maintenance_crds() -> list[Crd]:
+    """Return the CRDs of NVIDIA's maintenance operator, which only a Helm chart brings."""
+    return _own("maintenance-operator")
+
+
 def cert_manager_crds() -> list[Crd]:
     """Return the CRDs of cert-manager that other operators look for."""
     return _own("cert-manager")

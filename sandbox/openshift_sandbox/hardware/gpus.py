@@ -38,15 +38,21 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Nic:
-    """One model of RDMA-capable network adapter, as /sys shows one of its ports."""
+    """One model of RDMA-capable network adapter, as /sys shows one of its ports. speed: Gb/s."""
 
     pci_device: str
     pci_class: str = "0200"
     pci_vendor: str = "15b3"
+    speed: int = 400
+
+    @property
+    def link(self) -> str:
+        """Return the type of the link as the SR-IOV operator writes it."""
+        return "IB" if self.pci_class == "0207" else "ETH"
 
 
 NICS: t.Final[dict[str, Nic]] = {
-    "CX6": Nic("101b"),
+    "CX6": Nic("101b", speed=200),
     "CX7": Nic("1021"),
     "CX7-IB": Nic("1021", "0207"),
     "BF3": Nic("a2dc"),

@@ -18,7 +18,8 @@ from openshift_sandbox.sandbox import Sandbox
 
 NAME: t.Final = "machine-webhook"
 DEFAULTING, VALIDATING, IMAGES = "/mutate", "/validate", "/images"
-MACHINES, LOOK_UPS = "machine.openshift.io", "image.openshift.io"
+ATTACHMENTS, HOLD = "/multus/validate", "/multus/hold"
+MACHINES, LOOK_UPS, NETWORKS = "machine.openshift.io", "image.openshift.io", "k8s.cni.cncf.io"
 GROUP: t.Final = "admissionregistration.k8s.io/v1"
 TIMEOUT_SECONDS: t.Final = 3
 # A look-up of many images asks a registry many times.
@@ -30,7 +31,7 @@ Object = dict[str, t.Any]
 def wanted(sandbox: Sandbox) -> list[str]:
     """Return the API groups of the cluster that have a webhook in the sandbox."""
     absent = sandbox.scenario.cluster.get("absent_groups", [])
-    return [group for group in (MACHINES, LOOK_UPS) if group not in absent]
+    return [group for group in (MACHINES, LOOK_UPS, NETWORKS) if group not in absent]
 
 
 def start(sandbox: Sandbox) -> None:
@@ -50,6 +51,7 @@ def start(sandbox: Sandbox) -> None:
     for configuration in (
         *(configurations(url, certificate) if MACHINES in groups else ()),
         *([look_ups(url, certificate)] if LOOK_UPS in groups else ()),
+        *(attachments(url, certificate) if NETWORKS in groups else ()),
     ):
         client.apply(configuration)
 
@@ -93,6 +95,37 @@ def look_ups(url: str, certificate: bytes) -> Object:
         "metadata": {"name": name},
         "webhooks": [webhook],
     }
+
+
+def attachments(url: str, certificate: bytes) -> list[Object]:
+    """Return the webhook of Multus for its definitions, and the sandbox's own.
+
+    The latter lets new pods that ask for networks wait until the stand-in of Multus has seen them.
+    """
+    definitions, pods, own = "network-attachment-definitions", "pods", "pod-networks.sandbox.openshift"
+    rules = {
+        resource: {"apiGroups": [group], "apiVersions": ["v1"], "resources": [resource], "operations": verbs}
+        for group, resource, verbs in ((NETWORKS, definitions, ["CREATE", "UPDATE"]), ("", pods, ["CREATE"]))
+    }
+    asks = "has(object.metadata.annotations) && 'k8s.v1.cni.cncf.io/networks' in object.metadata.annotations"
+    return [
+        {
+            "apiVersion": GROUP,
+            "kind": f"{kind}WebhookConfiguration",
+            "metadata": {"name": name},
+            "webhooks": [_webhook("", resource, f"{url}{path}", certificate, []) | own | {"name": name}],
+        }
+        for kind, name, resource, path, own in (
+            ("Validating", "multus.openshift.io", definitions, ATTACHMENTS, {"rules": [rules[definitions]]}),
+            (
+                "Mutating",
+                own,
+                pods,
+                HOLD,
+                {"rules": [rules[pods]], "matchConditions": [{"name": "networks", "expression": asks}]},
+            ),
+        )
+    ]
 
 
 def _webhook(name: str, resource: str, url: str, certificate: bytes, operations: list[str]) -> Object:

@@ -26,6 +26,7 @@ NAMESPACES: t.Final = (
     MACHINE_NAMESPACE,
     "openshift-machine-config-operator",
     "openshift-monitoring",
+    "openshift-multus",
     "openshift-user-workload-monitoring",
 )
 OPERATORS: t.Final = (
@@ -56,6 +57,7 @@ def objects(cluster: Object) -> list[Object]:
         *(cluster_operator(cluster, name) for name in OPERATORS),
         *(one for pool in counts(cluster) for one in pools.machine_configs(cluster, pool)),
         *(pools.machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
+        network(),
         driver_toolkit(cluster),
         command_line(cluster),
         *image_mirrors.objects(cluster),
@@ -189,6 +191,25 @@ def termination_handler() -> Object:
             "nodeStartupTimeout": "0",
             "unhealthyConditions": [{"type": "Terminating", "status": "True", "timeout": "0s"}],
         },
+    }
+
+
+def network() -> Object:
+    """Return the configuration of the cluster network operator."""
+    spec = {
+        "clusterNetwork": [{"cidr": "10.128.0.0/14", "hostPrefix": 23}],
+        "defaultNetwork": {"type": "OVNKubernetes"},
+        "disableNetworkDiagnostics": False,
+        "logLevel": "Normal",
+        "managementState": "Managed",
+        "operatorLogLevel": "Normal",
+        "serviceNetwork": ["172.30.0.0/16"],
+    }
+    return {
+        "apiVersion": "operator.openshift.io/v1",
+        "kind": "Network",
+        "metadata": {"name": "cluster"},
+        "spec": spec,
     }
 
 

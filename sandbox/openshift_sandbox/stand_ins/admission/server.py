@@ -27,11 +27,13 @@ from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.admission.platform import Context, Object
 from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, validated
 from openshift_sandbox.stand_ins.api_server import image_imports, keyring, registry_lookups
+from openshift_sandbox.stand_ins.cluster_network import attachments, multus
 from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
 from openshift_sandbox.stand_ins.kubevirt import virtual_machines
 from openshift_sandbox.stand_ins.managed_openshift import regular_users
 from openshift_sandbox.stand_ins.policy_engine import pods
+from openshift_sandbox.stand_ins.sriov import operator as sriov, webhooks as sriov_webhooks
 
 
 class Server(ThreadingHTTPServer):
@@ -56,6 +58,11 @@ class Server(ThreadingHTTPServer):
             pulls.PATH: lambda request: pulls.review(request, self.scenario.now, self.client),
             virtual_machines.PATH: lambda request: virtual_machines.review(request, self.client),
             regular_users.PATH: regular_users.review,
+            admission.ATTACHMENTS: attachments.review,
+            admission.HOLD: multus.hold,
+            sriov.DEFAULTS: sriov_webhooks.default,
+            sriov.VALIDATE: lambda request: sriov_webhooks.review(request, self.client),
+            sriov.INJECT: lambda request: sriov_webhooks.inject(request, self.client),
             **{path: functools.partial(self._policy, engine) for engine, path in pods.PATHS.items()},
         }
 

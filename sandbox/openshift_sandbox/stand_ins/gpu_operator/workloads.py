@@ -17,7 +17,7 @@ from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import place
-from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output, programs
+from openshift_sandbox.stand_ins.gpu_operator import measured, output as gpu_output, programs
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
 from openshift_sandbox.stand_ins.gpu_operator.node import plugins
@@ -186,7 +186,7 @@ class GpuWorkloads(Reconciler):
         made_of = instance_types.of_node(node)
         printed = programs.output(
             program(pod),
-            programs.Place(
+            measured.Place(
                 cluster,
                 node,
                 gpu,
@@ -196,6 +196,7 @@ class GpuWorkloads(Reconciler):
                 str(pod["spec"]["containers"][0].get("image", "")),
                 made_of.nic if made_of else None,
                 partners(cluster, pod),
+                pod,
             ),
         )
         lines = [*output(program(pod), gpu, name, devices, driver, parts), *printed.lines]

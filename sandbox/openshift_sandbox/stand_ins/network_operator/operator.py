@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the NVIDIA Network Operator: it turns a NicClusterPolicy into DaemonSets and a status.
 
-The real one also serves networks, IPAM pools and other kinds.
+The real one also serves NicNodePolicies, and other kinds.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ CONDITIONS: t.Final = {
 }
 
 
+def operator_of(cluster: Cluster) -> Object | None:
+    """Return the operator's Deployment while it is Available."""
+    found = [one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR]
+    return next((one for one in found if cluster.available(OPERATOR, one["metadata"]["namespace"])), None)
+
+
 class NetworkOperator(Reconciler):
     kinds = ("NicClusterPolicy", "Deployment", "DaemonSet", "ImageStream", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next(
-            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None
-        )
-        if deployment is None or not cluster.available(OPERATOR, deployment["metadata"]["namespace"]):
+        deployment = operator_of(cluster)
+        if deployment is None:
             return
         for policy in cluster.objects("NicClusterPolicy"):
             name = policy["metadata"]["name"]

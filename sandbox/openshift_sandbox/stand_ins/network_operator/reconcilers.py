@@ -9,11 +9,15 @@ import typing as t
 
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 from openshift_sandbox.stand_ins.network_operator.driver_upgrade import NicDriverUpgrade
+from openshift_sandbox.stand_ins.network_operator.networks import NicNetworks
 from openshift_sandbox.stand_ins.network_operator.node import NicNode
 from openshift_sandbox.stand_ins.network_operator.operator import NetworkOperator
+from openshift_sandbox.stand_ins.network_operator.pools import Ipam
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     NetworkOperator,
     NicNode,
     NicDriverUpgrade,
+    NicNetworks,
+    Ipam,
 )

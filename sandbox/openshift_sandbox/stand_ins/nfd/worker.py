@@ -18,7 +18,7 @@ from openshift_sandbox.hardware.instance_types import of_node
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.kinds import TABLE
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, cpuid_of, has_numa, labels_of
+from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, cpuid_of, has_numa, has_sriov, labels_of
 from openshift_sandbox.stand_ins.nfd.instances import Instance, instances
 from openshift_sandbox.stand_ins.nfd.local import Local, by_node
 
@@ -37,6 +37,7 @@ class Device:
     device_class: str
     vendor: str
     device: str
+    sriov: bool = False
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -191,9 +192,11 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
     chosen = [
         device for device in devices if any(device.device_class.startswith(prefix) for prefix in classes)
     ]
-    return {
-        f"pci-{'_'.join(device.attributes[field] for field in fields)}.present": "true" for device in chosen
-    }
+    found = {}
+    for device in chosen:
+        name = f"pci-{'_'.join(device.attributes[field] for field in fields)}"
+        found |= {f"{name}.present": "true"} | ({f"{name}.sriov.capable": "true"} if device.sriov else {})
+    return found
 
 
 @functools.cache
@@ -210,7 +213,8 @@ def devices_of(node: Object) -> list[Device]:
         else []
     )
     nics = (
-        [Device(hardware.nic.pci_class, hardware.nic.pci_vendor, hardware.nic.pci_device)] * hardware.nics
+        [Device(hardware.nic.pci_class, hardware.nic.pci_vendor, hardware.nic.pci_device, has_sriov(node))]
+        * hardware.nics
         if hardware and hardware.nic
         else []
     )
