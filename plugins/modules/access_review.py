@@ -75,6 +75,12 @@ options:
     description: Whether the playbook manages quotas of several namespaces (ClusterResourceQuota).
     type: bool
     default: false
+  networks:
+    description:
+      - Networks, as RV(accelerators.openshift.gpu_plan#module:plan) returns them in C(networks).
+    type: list
+    elements: dict
+    default: []
   approve_csrs:
     description: Whether the playbook approves certificate requests.
     type: bool
@@ -191,6 +197,7 @@ SPEC = ArgumentSpec(
         "queues": {"type": "bool", "default": False},
         "queue_operator": {"type": "bool", "default": False},
         "cluster_quotas": {"type": "bool", "default": False},
+        "networks": {"type": "list", "elements": "dict", "default": []},
         "approve_csrs": {"type": "bool", "default": False},
         "machine_namespace": {"type": "str", "default": "openshift-machine-api"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},

@@ -106,6 +106,13 @@ options:
     type: list
     elements: raw
     default: []
+  networks:
+    description:
+      - The networks of M(accelerators.openshift.gpu_network). A wrong one, and one with too few addresses for
+        the nodes of its pools, is refused with its path. C(networks) of RV(plan) has them with their nodes.
+    type: list
+    elements: raw
+    default: []
   prices:
     description: Price of one node per hour, by instance type, in your currency. The collection has no prices.
     type: dict
@@ -171,6 +178,10 @@ plan:
       type: dict
     expected_labels:
       description: Labels that the nodes of each pool must get from Node Feature Discovery.
+      type: list
+      elements: dict
+    networks:
+      description: The networks, with all pools if they name none.
       type: list
       elements: dict
     limits:
@@ -263,6 +274,7 @@ SPEC = ArgumentSpec(
         "incomplete": {"type": "list", "elements": "str", "default": []},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "queues": {"type": "list", "elements": "raw", "default": []},
+        "networks": {"type": "list", "elements": "raw", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},
     },

@@ -48,6 +48,7 @@ def results(installed: str, **user: t.Any) -> Data:
         "gpu_operators_foreseen": {"operators": found, "foreseen": [{"action": "create"}]},
         "gpu_operators_result": {"operators": []},
         "gpu_sharing_pools": [],
+        "gpu_network_networks": [{"kind": "macvlan"}],
         "node_tuning_pools": [{"name": "p"}],
         **user,
     }
@@ -146,6 +147,6 @@ def test_a_role_and_the_playbook_ask_for_the_same_operator(role: str) -> None:
     variable = entry.strip("{ }")
     operators = read(ROOT / "playbooks/gpu_variables/vars/main/operators.yml")["__gpu_operators"]
     assert operators[role] == entry
-    assert operators.keys() == set(ALL)
+    assert operators.keys() == {*ALL, "gpu_network"}
     asked = read(ROOT / f"roles/{role}/vars/main.yml")[variable]
     assert asked.keys() >= {"name", "namespace", "channel", "csv", "source", "approve", "approval", "adopt"}

@@ -42,6 +42,7 @@ OPERATORS: t.Final = ("node_feature_discovery", "nvidia_network_operator")
 ALLOWED: t.Final = {
     "drift": {
         *(f"{role}_adopt" for role in ("gpu_node_pool", "gpu_operator", "gpu_policy", *OPERATORS)),
+        *("gpu_network_adopt", "gpu_network_on_busy"),
         *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
         *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
         *(f"gpu_node_pool_{one}" for one in ("delete_emptydir", "evict_unmanaged", "on_scaled")),
@@ -49,7 +50,7 @@ ALLOWED: t.Final = {
     }
 }
 # Options that a playbook computes from the variable, instead of passing it on.
-COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}
+COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_networks", "gpu_pools", "gpu_pool", "gpu_replicas"}
 
 
 @functools.cache

@@ -36,6 +36,7 @@ _CREATE: t.Final = (
     "node_tuning",
     "node_feature_discovery",
     "nvidia_network_operator",
+    "gpu_network",
     "gpu_sharing",
     "gpu_operator",
     "gpu_policy",
@@ -49,8 +50,8 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "validate_idle": ("lease", "plan", "gpu_validation", "idle"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": (
-        *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_sharing absent"),
-        "gpu_policy absent",
+        *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_network absent"),
+        *("gpu_sharing absent", "gpu_policy absent"),
     ),
     "repartition": ("lease", "plan", "repartition", "gpu_sharing", "gpu_operator"),
     "tune_nodes": ("lease", "plan", "node_tuning"),
@@ -85,6 +86,8 @@ _NEVER: t.Final = {
     "remove_pool": (
         *("gpu_policy quota absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
         *("gpu_policy priority absent", "gpu_policy queue_operator absent"),
+        # Networks may be those of several pools too.
+        *("gpu_network networks absent", "gpu_network sriov absent"),
     ),
 }
 # What rbac.yml does, which gives the others their rights. It needs an administrator, so it has no role.
@@ -93,6 +96,9 @@ _SETUP: t.Final = {"rbac": ("rbac",)}
 QUEUES: t.Final = frozenset(("gpu_policy queues", "gpu_policy queues absent"))
 # What the operator of Kueue adds, with the rights for Subscriptions in its namespace.
 QUEUE_OPERATOR: t.Final = frozenset(("gpu_policy queue_operator", "gpu_policy queue_operator absent"))
+# What networks add, and what those of the SR-IOV operator add, with the rights for its Subscription.
+NETWORKS: t.Final = frozenset(("gpu_network networks absent",))
+SRIOV: t.Final = frozenset(("gpu_network sriov", "gpu_network sriov absent"))
 # What quotas of several namespaces add.
 CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cluster_quotas absent"))
 # Each place of the table, with its usual namespaces. Quotas and claims of teams have none.
@@ -108,10 +114,12 @@ NAMESPACES: t.Final[dict[str, tuple[str, ...]]] = {
     "nfd": ("openshift-nfd",),
     "gpu": ("nvidia-gpu-operator",),
     "nic": ("nvidia-network-operator",),
+    "sriov": ("openshift-sriov-network-operator",),
     "kmm": ("openshift-kmm",),
     "kueue": ("openshift-kueue-operator",),
     "quota": (),
     "claims": (),
+    "networks": (),
     "spare": ("gpu-spare",),
     "validation": ("gpu-validation",),
 }
@@ -166,13 +174,16 @@ def _read(text: str) -> dict[str, list[Row]]:
 
 
 TABLE: t.Final = _read(table.TEXT)
-# Roles that install an operator, with the place of its namespace. Not every run of gpu_policy does.
+# Roles that install an operator, with the place of its namespace.
 OPERATORS: t.Final = {
     "node_feature_discovery": "nfd",
     "nvidia_network_operator": "nic",
     "gpu_operator": "gpu",
+    "gpu_network": "sriov",
     "gpu_policy": "kueue",
 }
+# Those that not every run installs, with the detail of a run that does.
+_SOMETIMES: t.Final = {"gpu_network": "sriov", "gpu_policy": "queue_operator"}
 
 
 def of(
@@ -206,7 +217,7 @@ def of(
 
 def _installs(role: str, state: str, details: t.Collection[str]) -> bool:
     """Return whether a role of OPERATORS installs or removes its operator in such a run."""
-    return role != "gpu_policy" or f"gpu_policy queue_operator {state}".strip() in details
+    return role not in _SOMETIMES or f"{role} {_SOMETIMES[role]} {state}".strip() in details
 
 
 def by_place(playbook: str) -> dict[str, list[Need]]:

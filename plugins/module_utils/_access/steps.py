@@ -45,6 +45,7 @@ class AccessReviewParams(LockParams, WaitParams):
     queues: bool
     queue_operator: bool
     cluster_quotas: bool
+    networks: list[dict[str, t.Any]]
     approve_csrs: bool
     machine_namespace: str
     nfd_namespace: str
@@ -90,6 +91,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
     left_out = set(params["skip"]) | (set(roles) - only if only else set())
     if not params["nic"]:
         left_out.add("nvidia_network_operator")
+    if not params["networks"] and params["playbook"] != "remove_pool":
+        left_out.add("gpu_network")
     if params["playbook"] in _WITH_POOLS and not any(pool.get("candidates") for pool in pools):
         left_out.add("gpu_node_pool")
     if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
@@ -112,6 +115,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         "nic": [params["nic_namespace"]],
         "kueue": [params["kueue_namespace"]],
         "kmm": [*needs.NAMESPACES["kmm"]],
+        "sriov": [*needs.NAMESPACES["sriov"]],
+        "networks": list(dict.fromkeys(space for one in params["networks"] for space in one["namespaces"])),
         "quota": list(dict.fromkeys(quotas)),
         "claims": list(dict.fromkeys(claims)),
         "spare": [params["spare_namespace"]],
@@ -122,6 +127,10 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         details |= needs.QUEUES
     if params["queue_operator"]:
         details |= needs.QUEUE_OPERATOR
+    if params["networks"]:
+        details |= needs.NETWORKS
+    if any(network["kind"].startswith("sriov") for network in params["networks"]):
+        details |= needs.SRIOV
     if params["cluster_quotas"]:
         details |= needs.CLUSTER_QUOTAS
     return needs.of(params["playbook"], details, places, left_out)

@@ -153,6 +153,41 @@ nvidia_network_operator absent
   -            get,list,watch,delete                NicClusterPolicy
   -            list,watch                           Node Pod
   nic          list,watch                           DaemonSet Pod
+gpu_network
+  -            list,watch                           Node Pod NetworkAttachmentDefinition
+  -            list                                 Namespace Network
+  -            get,patch?                           networks.operator.openshift.io
+  -            get?,list,watch?,create?,patch?      MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  -            delete?                              MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  nic          get?,list,watch?,create?,patch?      IPPool CIDRPool
+  nic          delete?                              IPPool CIDRPool
+  sriov        get?,list,watch?,create?,patch?      SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        delete?                              SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        get?,list,watch?,create?,patch?      SriovNetwork SriovIBNetwork
+  sriov        delete?                              SriovNetwork SriovIBNetwork
+  sriov        list,watch?                          SriovNetworkNodeState
+  networks     get,create,patch,delete              NetworkAttachmentDefinition
+gpu_network sriov
+  sriov        get,list,watch,create,patch          SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
+  sriov        get,create,patch                     SriovOperatorConfig SriovNetworkPoolConfig
+  sriov        list,watch                           SriovNetworkNodeState
+gpu_network absent
+  -            list                                 Node
+  -            list,watch                           Pod
+  sriov        get?,list,watch?,delete?             SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        list,watch?                          SriovNetworkNodeState
+gpu_network networks absent
+  -            list,watch                           NetworkAttachmentDefinition
+  -            get,patch?                           networks.operator.openshift.io
+  -            get?,list,watch?,delete?             MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  nic          get?,list,watch?,delete?             IPPool CIDRPool
+  sriov        get?,list,watch?,delete?             SriovNetwork SriovIBNetwork
+  sriov        get?,list?,watch?,delete?            SriovOperatorConfig
+  networks     get,delete                           NetworkAttachmentDefinition
+gpu_network sriov absent
+  sriov        get,list,watch,delete                SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
+  sriov        get,list,watch,delete                SriovOperatorConfig
+  sriov        list,watch                           SriovNetworkNodeState
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy
   -            get?                                 Namespace

@@ -24,6 +24,7 @@ LAYERS: t.Final = {
     "OLM": "olm",
     "GPU": "gpu",
     "NIC": "gpu",
+    "NET": "network",
     "REBOOT": "tuning",
     "PULL": "registry",
     "MIRROR": "registry",

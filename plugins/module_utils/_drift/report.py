@@ -27,6 +27,7 @@ _TAGS: t.Final = {
     "tuning": "node_tuning",
     "labels": "node_feature_discovery",
     "nic": "nvidia_network_operator",
+    "networks": "gpu_network",
     "sharing": "gpu_sharing",
     "stack": "gpu_operator",
     "policy": "gpu_policy",

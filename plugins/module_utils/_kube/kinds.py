@@ -87,6 +87,7 @@ _PROVIDERS: t.Final = {
     "gpu-26.7": "the operator gpu-operator-certified from 26.7 on (NVIDIA GPU Operator)",
     "4.21": "OpenShift 4.21 or later",
     "network": "the operator nvidia-network-operator (NVIDIA Network Operator)",
+    "sriov": "the operator sriov-network-operator (SR-IOV Network Operator)",
     "kmm": "the operator kernel-module-management (Kernel Module Management)",
     "sro": "the Special Resource Operator, which no supported OpenShift has",
     "tuning": "OpenShift's node tuning operator",
@@ -206,6 +207,21 @@ resource.k8s.io/v1 4.21
   DeviceClass
 mellanox.com/v1alpha1 network
   NicClusterPolicy
+  MacvlanNetwork
+  IPoIBNetwork
+  HostDeviceNetwork
+nv-ipam.nvidia.com/v1alpha1 network
+  IPPool n
+  CIDRPool n
+sriovnetwork.openshift.io/v1 sriov
+  SriovNetworkNodePolicy n
+  SriovNetworkNodeState n
+  SriovNetworkPoolConfig n
+  SriovNetwork n
+  SriovIBNetwork n
+  SriovOperatorConfig n
+k8s.cni.cncf.io/v1 openshift
+  NetworkAttachmentDefinition n
 kmm.sigs.x-k8s.io/v1beta1 kmm
   Module n
   NodeModulesConfig
@@ -225,10 +241,16 @@ monitoring.coreos.com/v1 monitoring
 """
 
 
+_PLURALS: t.Final = {
+    "preflightvalidationocp": "preflightvalidationsocp",
+    "networkattachmentdefinition": "network-attachment-definitions",
+}
+
+
 def _plural(kind: str) -> str:
     name = kind.lower()
-    if name == "preflightvalidationocp":
-        return "preflightvalidationsocp"
+    if name in _PLURALS:
+        return _PLURALS[name]
     return name[:-1] + "ies" if name.endswith("y") else name + ("es" if name.endswith("s") else "s")
 
 

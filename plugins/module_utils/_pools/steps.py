@@ -13,11 +13,13 @@ from .._core.ownership import MANAGED_BY, TENANT, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._networks import rules as network_rules
+from .._networks.schema import Network, NodePool
 from .._platforms import infrastructure
 from .._policy import priority_class
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
-from .model import JsonObject
+from .model import JsonObject, Pool
 
 PlatformName = t.Literal[
     "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"
@@ -37,6 +39,7 @@ class GpuPlanParams(WaitParams):
     incomplete: list[str]
     catalogue: list[dict[str, t.Any]]
     queues: list[t.Any]
+    networks: list[t.Any]
     prices: dict[str, t.Any] | None
     cost_classes: dict[str, t.Any] | None
 
@@ -55,6 +58,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         params["backend"],
         rules=(tuning.check_pool,),
     )
+    networks = network_rules.read(params["networks"], "gpu_networks")
     place = Place(params["platform"], None, params["accelerator_limits"])
     if not place.cloud:
         draft.check(place)
@@ -68,11 +72,18 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),
+        "networks": _networks(networks, found.pools),
         "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
         "leftovers": _compared(api, found.outputs) if params["leftovers"] else [],
     }
+
+
+def _networks(networks: t.Sequence[Network], pools: t.Iterable[Pool]) -> list[JsonObject]:
+    """Return the networks with the nodes of their pools, as gpu_network takes them. Raises InputError."""
+    known_pools = {pool.name: NodePool(pool.name, pool.node_selector, pool.most_nodes) for pool in pools}
+    return [network.as_result() for network in network_rules.placed(networks, known_pools)]
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:

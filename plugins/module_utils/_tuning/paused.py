@@ -17,6 +17,9 @@ from .machine_config import ROLLOUT
 UPDATE: t.Final = "accelerators.openshift/paused-for-update"
 # The value of that annotation if the run did not know the release.
 UNKNOWN: t.Final = "unknown"
+# Annotation of a pool that the SR-IOV operator pauses while it drains a node of it.
+_SRIOV: t.Final = "sriovnetwork.openshift.io/state"
+_NODE_STATES: t.Final = "sriovnetworknodestates.sriovnetwork.openshift.io"
 _PLAYBOOK: t.Final = "ansible-playbook accelerators.openshift"
 _ASKS: t.Final = "and asks first if that ends pods with GPUs (gpu_on_busy)"
 
@@ -35,7 +38,12 @@ def is_paused(pool: KubeObject | None) -> bool:
 
 def is_left(pool: KubeObject | None) -> bool:
     """Return True for a pool that a run paused to tune its nodes and did not unpause."""
-    return is_paused(pool) and bool(_note(pool, ROLLOUT))
+    return is_paused(pool) and bool(_note(pool, ROLLOUT)) and not is_for_cards(pool)
+
+
+def is_for_cards(pool: KubeObject | None) -> bool:
+    """Return True for a pool that the SR-IOV operator paused, and unpauses by itself."""
+    return is_paused(pool) and _note(pool, _SRIOV) not in ("", "Idle")
 
 
 def run_of(pool: KubeObject) -> str:
@@ -61,6 +69,12 @@ def explain(pool: KubeObject) -> Pause:
             f"Run `{_PLAYBOOK}.after_openshift_update -e @FILE` after {update}: it lets the nodes take the "
             f"release, which reboots them, {_ASKS}. If there will be no update, add "
             "-e gpu_update_cancelled=true.",
+        )
+    if is_for_cards(pool):
+        return Pause(
+            f"is paused{since} by the SR-IOV operator, which sets up network cards of a node",
+            f"Run `oc get {_NODE_STATES} -n openshift-sriov-network-operator`: the operator ends the pause "
+            "when the node is done.",
         )
     return Pause(
         f"is paused by {manager}{since}",

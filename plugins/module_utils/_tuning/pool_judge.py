@@ -56,7 +56,8 @@ def judge_pool(pool: KubeObject | None, object_name: str, nodes: t.Sequence[Kube
         return worst(found)
     if paused.is_paused(pool):
         why, remedy = paused.explain(pool)
-        return failed(
+        verdict = pending if paused.is_for_cards(pool) else failed
+        return verdict(
             "Paused", **text_of(PAUSED, pool=object_name, why=why)._replace(remedy=remedy)._asdict()
         )
     lacking = [*_lacks(pool, len(nodes)), *filter(None, map(_line(pool), nodes))]

@@ -99,7 +99,7 @@ def test_absent_takes_everything_of_the_playbook_away_and_nothing_of_others() ->
     world = World()
     world.run(playbooks=["resize_pool", "remove_pool"])
     world.run(state="absent")
-    assert len(world.has(*ALL)) == 13
+    assert len(world.has(*ALL)) == 14
     assert [one for one in world.has(*ALL) if "remove-pool" not in one] == []
     assert "Namespace /home" in world.has("Namespace")
     world.run(state="absent")

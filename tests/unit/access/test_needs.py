@@ -26,6 +26,8 @@ PLACES: t.Final = {
     "nic": ["nic"],
     "kueue": ["kueue"],
     "kmm": ["kmm"],
+    "sriov": ["sriov"],
+    "networks": ["team-a"],
     "quota": ["team-a", "team-b"],
     "claims": ["team-a"],
     "spare": ["gpu-spare"],
@@ -65,7 +67,7 @@ def test_approving_an_install_plan_is_among_the_rights() -> None:
 
 
 def test_a_role_that_does_not_run_needs_nothing() -> None:
-    found = of("enable_gpus", without=["gpu_node_pool", "nvidia_network_operator"])
+    found = of("enable_gpus", without=["gpu_node_pool", "nvidia_network_operator", "gpu_network"])
     assert {need.resource for need in found} & {"machinesets", "nicclusterpolicies"} == set()
     assert "nic" not in {need.namespace for need in found}
 

@@ -57,6 +57,7 @@ PARAMS: t.Final[Data] = {
     "queue_operator": False,
     "queues": False,
     "cluster_quotas": False,
+    "networks": [],
     "approve_csrs": False,
     "machine_namespace": "openshift-machine-api",
     "nfd_namespace": "openshift-nfd",
@@ -102,6 +103,10 @@ def test_an_administrator_of_two_namespaces_has_no_right_in_the_whole_cluster() 
         f"list, watch profiles.tuned.openshift.io {TUNING}",
         f"get, list, watch, delete tuneds.tuned.openshift.io {TUNING}",
         "list machineconfigpools.machineconfiguration.openshift.io in the whole cluster",
+        *(
+            f"list {one}.sriovnetwork.openshift.io in namespace openshift-sriov-network-operator"
+            for one in ("sriovnetworknodepolicies", "sriovnetworkpoolconfigs", "sriovnetworknodestates")
+        ),
         "get, list configmaps in namespace nvidia-gpu-operator",
         "list resourceclaims.resource.k8s.io in the whole cluster",
         "get validatingadmissionpolicies.admissionregistration.k8s.io in the whole cluster",
@@ -123,6 +128,7 @@ EVERYTHING: t.Final[Data] = {
     "queues": True,
     "queue_operator": True,
     "cluster_quotas": True,
+    "networks": [{"name": "rail-0", "kind": "sriov", "namespaces": ["team-a"]}],
     "approve_csrs": True,
     "admission": True,
     "pools": [

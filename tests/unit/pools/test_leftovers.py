@@ -50,6 +50,7 @@ def compared(server: FakeServer, is_asked: bool = True, **more: t.Any) -> Data:
         "platform": "aws",
         "catalogue": [],
         "queues": [],
+        "networks": [],
         **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
         "incomplete": [],
         "replicas": {},

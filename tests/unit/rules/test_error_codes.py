@@ -24,6 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     layer_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._networks.schema import FIELDS as NETWORK
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._inputs import OF_ACTION
 
@@ -258,7 +259,7 @@ def fields(table: t.Mapping[str, Field]) -> t.Iterator[str]:
 @pytest.fixture(scope="module")
 def settings() -> set[str]:
     """Return every name that a user can set: options, variables of roles and playbooks, keys of a pool."""
-    found = set(fields(POOL))
+    found = set(fields(POOL)) | set(fields(NETWORK))
     for path in (PLUGINS / "modules").glob("*.py"):
         found |= set(options(importlib.import_module(f"{PREFIX}.modules.{path.stem}").SPEC.options))
     for path in ROOT.glob("roles/*/meta/argument_specs.yml"):

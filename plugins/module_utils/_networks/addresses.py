@@ -1,0 +1,148 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Addresses of networks: the option ipam, what it becomes, and whether ranges overlap or are too small."""
+
+from __future__ import annotations
+
+import ipaddress
+import typing as t
+
+from .._core.input import Problems
+
+Given = t.Mapping[str, t.Any]
+Range = ipaddress.IPv4Network | ipaddress.IPv6Network
+# Type -> the keys that it takes; the first is required.
+_KEYS: t.Final = {
+    "whereabouts": ("range", "range_start", "range_end", "exclude", "gateway", "routes"),
+    "nv-ipam": ("range", "pool", "per_node", "prefix", "gateway", "exclude", "routes"),
+    "static": ("addresses", "gateway", "routes"),
+    "none": (),
+}
+_NOT_BESIDE: t.Final = {"pool": ("range",), "prefix": ("per_node", "gateway")}
+PER_NODE: t.Final = 32
+
+
+def check(given: Given, path: str, problems: Problems) -> None:
+    """Add a problem for a key of another type, for what is no address, and for one outside the range."""
+    kind = given["type"]
+    for key in sorted(given.keys() - {"type", *_KEYS[kind]}):
+        problems.add("POOL-CONFLICT", f"{path}.{key}", other=f"type {kind}")
+    for key, others in _NOT_BESIDE.items():
+        for other in others if key in given else ():
+            if other in given:
+                problems.add("POOL-CONFLICT", f"{path}.{key}", other=other)
+    first = _KEYS[kind][0] if _KEYS[kind] else ""
+    if first and not given.get(first) and not given.get("pool"):
+        problems.add("POOL-REQUIRED", f"{path}.{first}", remedy=f"Set {path}.{first}.")
+    inside = _whole(given, path, problems)
+    texts = [
+        (f"{path}.{key}", given[key], True) for key in ("range_start", "range_end", "gateway") if key in given
+    ]
+    for key in ("addresses", "exclude"):
+        texts += [(f"{path}.{key}[{at}]", text, False) for at, text in enumerate(given.get(key) or [])]
+    for where, text, is_single in texts:
+        try:
+            found = ipaddress.ip_interface(text)
+            if is_single:
+                ipaddress.ip_address(text)
+        except ValueError as exc:
+            problems.add("NET-RANGE", where, why=str(exc))
+            continue
+        if inside and not _is_in(found.network, inside):
+            problems.add("NET-RANGE", where, why=f"{text} is not in {inside}")
+    if inside and "prefix" in given and not inside.prefixlen <= given["prefix"] <= inside.max_prefixlen:
+        problems.add("NET-RANGE", f"{path}.prefix", why=f"/{given['prefix']} is not a part of {inside}")
+
+
+def _whole(given: Given, path: str, problems: Problems) -> Range | None:
+    try:
+        return ipaddress.ip_network(given["range"]) if "range" in given else None
+    except ValueError as exc:
+        problems.add("NET-RANGE", f"{path}.range", why=str(exc))
+        return None
+
+
+def _is_in(inner: Range, outer: Range) -> bool:
+    return inner.version == outer.version and bool(inner.subnet_of(outer))  # type: ignore[arg-type]
+
+
+def spans(given: Given) -> list[tuple[int, int, int]]:
+    """Return the addresses that the network gives away, as version, first and last."""
+    if "range" not in given:
+        return [
+            (address.version, int(address), int(address))
+            for address in (ipaddress.ip_interface(text).ip for text in given.get("addresses") or [])
+        ]
+    whole = ipaddress.ip_network(given["range"])
+    ends = (("range_start", whole[0]), ("range_end", whole[-1]))
+    first, last = (int(ipaddress.ip_address(given.get(key, end))) for key, end in ends)
+    return [(whole.version, first, last)]
+
+
+def overlap(one: Given, other: Given) -> bool:
+    """Return True if two networks give away the same address."""
+    return any(
+        mine[0] == theirs[0] and mine[1] <= theirs[2] and theirs[1] <= mine[2]
+        for mine in spans(one)
+        for theirs in spans(other)
+    )
+
+
+def is_range(value: t.Any) -> bool:
+    """Return True if the value is a range of addresses, such as 10.1.0.0/16."""
+    try:
+        return isinstance(value, str) and bool(ipaddress.ip_network(value))
+    except ValueError:
+        return False
+
+
+def ends(cidr: str) -> tuple[str, str]:
+    """Return the first and the last address of a range."""
+    whole = ipaddress.ip_interface(cidr).network
+    return str(whole[0]), str(whole[-1])
+
+
+def holds(given: Given, cidr: str) -> bool:
+    """Return True if the network gives away an address of this range."""
+    return overlap(given, {"range": str(ipaddress.ip_network(cidr, strict=False))})
+
+
+def capacity(given: Given) -> int | None:
+    """Return for how many nodes, or for how many pods, the addresses are enough; None if nobody knows."""
+    if "range" not in given:
+        return None
+    whole = ipaddress.ip_network(given["range"])
+    if given["type"] == "nv-ipam":
+        if "prefix" in given:
+            return int(2 ** (given["prefix"] - whole.prefixlen))
+        return int(_usable(whole) // given.get("per_node", PER_NODE))
+    ((_version, first, last),) = spans(given)
+    taken = sum(ipaddress.ip_interface(text).network.num_addresses for text in given.get("exclude") or [])
+    edges = 0 if "range_start" in given or "range_end" in given else whole.num_addresses - _usable(whole)
+    gateway = 1 if "gateway" in given else 0
+    return max(0, last - first + 1 - taken - edges - gateway)
+
+
+def _usable(whole: Range) -> int:
+    """Return the number of addresses without those of the network and of broadcast."""
+    return whole.num_addresses - (2 if whole.prefixlen < whole.max_prefixlen - 1 else 0)
+
+
+def config(given: Given, name: str) -> dict[str, t.Any]:
+    """Return the part ipam of a CNI configuration. name: of the network, and of its pool of addresses."""
+    kind = given["type"]
+    routes = {"routes": [{"dst": route} for route in given["routes"]]} if given.get("routes") else {}
+    if kind == "whereabouts":
+        keys = ("range", "range_start", "range_end", "exclude", "gateway")
+        return {"type": kind, **{key: given[key] for key in keys if key in given}, **routes}
+    if kind == "nv-ipam":
+        pool_type = {"poolType": "cidrpool"} if "prefix" in given else {}
+        return {"type": kind, "poolName": given.get("pool", name), **pool_type, **routes}
+    if kind == "static":
+        gateway = {"gateway": given["gateway"]} if "gateway" in given else {}
+        return {
+            "type": kind,
+            "addresses": [{"address": text, **gateway} for text in given["addresses"]],
+            **routes,
+        }
+    return {}

@@ -1,0 +1,223 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects of a network, in the order in which they are written."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._catalogue.well_known import NIC_DRIVER_WAITS
+from .._core.objects import KubeObject, name
+from .._core.ownership import POOL
+from .._kube.kinds import Kind, known
+from . import addresses, cni
+from .rules import OF_NODES
+from .schema import CUSTOM, DOMAINS, HOST_DEVICE, IPOIB, MACVLAN, MELLANOX, SRIOV, SRIOV_IB, Network, NodePool
+
+NETWORK: t.Final = "accelerators.openshift/network"
+# Annotation of the cluster's Network: the entries of additionalNetworks that this collection added.
+ADDED: t.Final = "accelerators.openshift/networks"
+SRIOV_NAMESPACE: t.Final = "openshift-sriov-network-operator"
+RESOURCE: t.Final = "k8s.v1.cni.cncf.io/resourceName"
+CLUSTER_NETWORK: t.Final = Kind("operator.openshift.io/v1", "Network", "networks", False, "OpenShift")
+ATTACHMENT: t.Final = known("NetworkAttachmentDefinition")
+POLICY: t.Final = known("SriovNetworkNodePolicy")
+POOL_CONFIG: t.Final = known("SriovNetworkPoolConfig")
+STATE: t.Final = known("SriovNetworkNodeState")
+OPERATOR_CONFIG: t.Final = known("SriovOperatorConfig")
+# Kind of a network -> the kind of the operator's object that makes its NetworkAttachmentDefinition.
+MAKERS: t.Final = {
+    MACVLAN: known("MacvlanNetwork"),
+    IPOIB: known("IPoIBNetwork"),
+    HOST_DEVICE: known("HostDeviceNetwork"),
+    SRIOV: known("SriovNetwork"),
+    SRIOV_IB: known("SriovIBNetwork"),
+}
+ADDRESSES: t.Final = (known("IPPool"), known("CIDRPool"))
+# All kinds of objects that belong to networks. A removal deletes them in this order.
+KINDS: t.Final = (*MAKERS.values(), ATTACHMENT, *ADDRESSES, POLICY, POOL_CONFIG)
+_PLUGINS: t.Final = {
+    MACVLAN: "macvlan",
+    IPOIB: "ipoib",
+    HOST_DEVICE: "host-device",
+    SRIOV: "sriov",
+    SRIOV_IB: "ib-sriov",
+}
+
+
+def build(networks: t.Sequence[Network], namespace: str, has_operator: bool) -> list[KubeObject]:
+    """Return the objects of the networks. namespace: of the network operator.
+
+    has_operator: the cluster serves MacvlanNetwork; without it a macvlan has only attachments of ours.
+    """
+    found = pool_configs(networks)
+    for network in networks:
+        found += [policy(network, pool) for pool in network.pools] if network.is_sriov else []
+        if network.has_pool_of_addresses:
+            found.append(address_pool(network, namespace))
+        own = list(network.namespaces)
+        if network.kind != CUSTOM and (has_operator or network.kind != MACVLAN):
+            found.append(_maker(network, own.pop(0)))
+        if not in_cluster_network(network):
+            found += [attachment(network, space) for space in own]
+    return found
+
+
+def in_cluster_network(network: Network) -> bool:
+    """Return True if the cluster network operator makes the attachments."""
+    return bool(network.options.get("cluster_network"))
+
+
+def operator_config(waits_for_driver: bool) -> KubeObject:
+    """Return the SriovOperatorConfig. waits_for_driver: no node is set up before its NIC driver runs."""
+    spec: dict[str, t.Any] = {"enableInjector": True, "enableOperatorWebhook": True}
+    if waits_for_driver:
+        spec["configDaemonNodeSelector"] = {NIC_DRIVER_WAITS: "false", "node-role.kubernetes.io/worker": ""}
+    return _object(OPERATOR_CONFIG, {"name": "default", "namespace": SRIOV_NAMESPACE}, spec)
+
+
+def pool_configs(networks: t.Iterable[Network]) -> list[KubeObject]:
+    """Return one SriovNetworkPoolConfig for each pool whose nodes have more than the default."""
+    specs: dict[str, dict[str, t.Any]] = {}
+    for network in networks:
+        given = {key: network.options[key] for key in OF_NODES if key in network.options}
+        for pool in network.pools if given else ():
+            spec = specs.setdefault(pool.name, {"nodeSelector": {"matchLabels": dict(pool.node_selector)}})
+            if "max_unavailable" in given:
+                share = str(given["max_unavailable"])
+                spec["maxUnavailable"] = int(share) if share.isdigit() else share
+            if "rdma_mode" in given:
+                spec["rdmaMode"] = given["rdma_mode"]
+    return [
+        _object(
+            POOL_CONFIG,
+            {"name": f"gpu-{pool}", "namespace": SRIOV_NAMESPACE, "labels": {POOL: pool}},
+            spec,
+        )
+        for pool, spec in specs.items()
+    ]
+
+
+def policy(network: Network, pool: NodePool) -> KubeObject:
+    """Return the SriovNetworkNodePolicy that makes the virtual functions on the nodes of the pool."""
+    options = network.options
+    selects: dict[str, t.Any] = {
+        "vendor": options.get("vendor"),
+        "deviceID": options.get("device"),
+        "pfNames": options.get("interfaces"),
+        "rootDevices": options.get("root_devices"),
+    }
+    selects = {key: value for key, value in selects.items() if value}
+    driver = options.get("driver", "netdevice")
+    spec = {
+        "resourceName": network.short_resource,
+        "numVfs": options["vfs"],
+        "nicSelector": selects or {"vendor": MELLANOX},
+        "nodeSelector": dict(pool.node_selector),
+        "deviceType": driver,
+        "isRdma": options.get("rdma", driver == "netdevice"),
+        "linkType": "ib" if network.kind == SRIOV_IB else "eth",
+        "priority": options.get("priority", 99),
+        **({"mtu": network.mtu} if network.mtu else {}),
+    }
+    labels = {NETWORK: network.name, POOL: pool.name}
+    metadata = {"name": f"{network.name}-{pool.name}", "namespace": SRIOV_NAMESPACE, "labels": labels}
+    return _object(POLICY, metadata, spec)
+
+
+def address_pool(network: Network, namespace: str) -> KubeObject:
+    """Return the IPPool or CIDRPool of the network, for the nodes of its pools."""
+    ipam = network.ipam
+    kind = ADDRESSES[1] if "prefix" in ipam else ADDRESSES[0]
+    if "prefix" in ipam:
+        spec: dict[str, t.Any] = {"cidr": ipam["range"], "perNodeNetworkPrefix": ipam["prefix"]}
+    else:
+        spec = {"subnet": ipam["range"], "perNodeBlockSize": ipam.get("per_node", addresses.PER_NODE)}
+        spec |= {"gateway": ipam["gateway"]} if "gateway" in ipam else {}
+    if ipam.get("exclude"):
+        ends = map(addresses.ends, ipam["exclude"])
+        spec["exclusions"] = [{"startIP": first, "endIP": last} for first, last in ends]
+    terms = [
+        {
+            "matchExpressions": [
+                {"key": key, "operator": "In", "values": [value]}
+                for key, value in sorted(pool.node_selector.items())
+            ]
+        }
+        for pool in network.pools
+    ]
+    if terms:
+        spec["nodeSelector"] = {"nodeSelectorTerms": terms}
+    return _object(kind, {**_metadata(network), "namespace": namespace}, spec)
+
+
+def _maker(network: Network, space: str) -> KubeObject:
+    """Return the object from which an operator makes the attachment in the namespace."""
+    kind, options = MAKERS[network.kind], network.options
+    spec: dict[str, t.Any] = {"networkNamespace": space, "ipam": cni.text(_ipam(network))}
+    if network.kind in (MACVLAN, IPOIB):
+        spec |= {key: options[key] for key in ("master", "mode") if key in options}
+        spec |= {"mtu": network.mtu} if network.mtu else {}
+    else:
+        spec["resourceName"] = network.short_resource
+    if network.kind == SRIOV:
+        spec |= {key: value for key, value in _ethernet(options).items() if value is not None}
+    if network.kind == SRIOV_IB:
+        spec["linkState"] = "enable"
+    metadata = _metadata(network)
+    return _object(kind, {**metadata, "namespace": SRIOV_NAMESPACE} if kind.namespaced else metadata, spec)
+
+
+def attachment(network: Network, space: str) -> KubeObject:
+    """Return the NetworkAttachmentDefinition of a namespace for which no operator makes one."""
+    metadata = {**_metadata(network), "namespace": space}
+    if network.kind in DOMAINS:
+        metadata["annotations"] = {RESOURCE: network.resource}
+    return _object(ATTACHMENT, metadata, {"config": cni.text(config(network))})
+
+
+def additional_network(network: Network, space: str) -> dict[str, str]:
+    """Return the entry of additionalNetworks in the cluster's Network."""
+    raw = cni.text(config(network))
+    return {"name": network.name, "namespace": space, "type": "Raw", "rawCNIConfig": raw}
+
+
+def config(network: Network) -> cni.Config:
+    """Return the CNI configuration, which is that of the operators where they make one."""
+    options = network.options
+    if network.kind == CUSTOM:
+        return dict(options["config"])
+    more: dict[str, t.Any] = {"ipam": _ipam(network)}
+    if network.kind in (MACVLAN, IPOIB):
+        more |= {"master": options.get("master"), "mode": options.get("mode"), "mtu": network.mtu}
+    if network.kind == SRIOV:
+        more |= {key.lower(): value for key, value in _ethernet(options).items()}
+    if network.kind == SRIOV_IB:
+        more["link_state"] = "enable"
+    return cni.chained(network.name, _PLUGINS[network.kind], **more)
+
+
+def _ethernet(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    switch = {True: "on", False: "off", None: None}
+    return {
+        "vlan": options.get("vlan"),
+        "trust": switch[options.get("trust")],
+        "spoofChk": switch[options.get("spoof_check")],
+    }
+
+
+def _ipam(network: Network) -> dict[str, t.Any]:
+    return addresses.config(network.ipam, network.name)
+
+
+def _metadata(network: Network) -> dict[str, t.Any]:
+    return {"name": network.name, "labels": {NETWORK: network.name}}
+
+
+def _object(kind: Kind, metadata: dict[str, t.Any], spec: dict[str, t.Any]) -> KubeObject:
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+
+
+def object_name(obj: KubeObject) -> str:
+    """Return kind and name of the object, for a message."""
+    return f"{obj['kind']} {name(obj)}"

@@ -1,0 +1,188 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What networks cannot have together, or on these nodes: names, addresses, and virtual functions."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+
+from .._core.input import Problems
+from .._core.objects import KubeObject, named, number_of
+from . import addresses, cni, schema
+from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
+
+# Options of a network that its nodes have once, in a SriovNetworkPoolConfig.
+OF_NODES: t.Final = ("max_unavailable", "rdma_mode")
+
+
+def read(value: t.Any, path: str) -> list[Network]:
+    """Return the networks. Raises InputError with every problem; sends no request."""
+    problems = Problems()
+    networks = schema.read(value, path, problems)
+    for index, network in enumerate(networks):
+        for other in networks[:index]:
+            _check_pair(network, other, problems)
+    problems.raise_if_any()
+    return networks
+
+
+def placed(networks: t.Sequence[Network], pools: t.Mapping[str, NodePool]) -> list[Network]:
+    """Return the networks with the pools that they name, or with all pools. Raises InputError.
+
+    pools: those of the plan, by name.
+    """
+    problems, found = Problems(), []
+    for network in networks:
+        mine = [pool.name for pool in network.pools] or list(pools)
+        for index, pool in enumerate(mine):
+            if pool not in pools:
+                known, where = ", ".join(pools), f"{network.path}.pools[{index}]"
+                problems.add("POOL-UNKNOWN", where, pool=pool, known=known, option="pools of the network")
+        those = tuple(pools[pool] for pool in mine if pool in pools)
+        found.append(dataclasses.replace(network, pools=those))
+        check_size(network, sum(pool.nodes for pool in those), problems)
+    problems.raise_if_any()
+    return found
+
+
+def _check_pair(network: Network, other: Network, problems: Problems) -> None:
+    """Add a problem for what this network cannot have beside an earlier one."""
+    if network.name == other.name:
+        problems.add("POOL-DUPLICATE", f"{network.path}.name", name=network.name)
+    are_devices = network.kind in DOMAINS and other.kind in DOMAINS
+    if are_devices and network.resource == other.resource:
+        problems.add("NET-SAME-RESOURCE", f"{network.path}.resource", name=network.resource, other=other.path)
+    for mine in _addresses(network):
+        for theirs in _addresses(other):
+            if addresses.overlap(mine, theirs):
+                where = f"{network.path}.{'ipam' if network.ipam.get('type') != 'none' else 'custom.config'}"
+                ranges = f"{other.path} ({_shown(theirs)})"
+                problems.add("NET-OVERLAP", f"{where}.range", value=_shown(mine), other=ranges)
+    if network.is_sriov and other.is_sriov:
+        _check_cards(network, other, problems)
+
+
+def _shown(given: addresses.Given) -> str:
+    return str(given.get("range") or ", ".join(given.get("addresses") or []))
+
+
+def _addresses(network: Network) -> list[addresses.Given]:
+    """Return the ranges of the network; of a user's own configuration those of whereabouts."""
+    if network.kind != schema.CUSTOM:
+        return [network.ipam]
+    given = [plugin.get("ipam") for plugin in cni.plugins_of(network.options["config"])]
+    ranges = [ipam.get("range") for ipam in given if isinstance(ipam, dict)]
+    return [{"range": text} for text in ranges if addresses.is_range(text)]
+
+
+def _check_cards(network: Network, other: Network, problems: Problems) -> None:
+    """Add a problem for two networks of the same nodes that use a virtual function, or set the node up."""
+    names = {pool.name for pool in other.pools}
+    # A network without pools is for all of them.
+    if network.pools and names and not names & {pool.name for pool in network.pools}:
+        return
+    mine, theirs = network.options, other.options
+    for index, interface in enumerate(mine.get("interfaces") or []):
+        for taken in theirs.get("interfaces") or []:
+            if _meet(interface, mine["vfs"], taken, theirs["vfs"]):
+                where = f"{network.path}.{network.kind}.interfaces[{index}]"
+                also = f"{other.path}.{other.kind}.interfaces"
+                problems.add("NET-VF-OVERLAP", where, value=interface, taken=taken, other=also)
+    for key in OF_NODES:
+        if key in mine and key in theirs and str(mine[key]) != str(theirs[key]):
+            where, there = f"{network.path}.{network.kind}.{key}", f"{other.path}.{other.kind}.{key}"
+            text, once = f"{theirs[key]!r} in {there}", "a node"
+            problems.add(
+                "POOL-DIFFERS", where, remedy=f"Give {where} and {there} one value.", value=repr(mine[key]),
+                other=text, once=once,
+            )  # fmt: skip
+
+
+def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
+    if one.partition("#")[0] != other.partition("#")[0]:
+        return False
+    mine, theirs = schema.vf_range(one, vfs), schema.vf_range(other, their_vfs)
+    return mine is None or theirs is None or (mine[0] <= theirs[1] and theirs[0] <= mine[1])
+
+
+def check_size(network: Network, nodes: int, problems: Problems) -> None:
+    """Add a problem if the addresses are not enough for this number of nodes."""
+    enough = addresses.capacity(network.ipam)
+    if enough is not None and nodes > enough:
+        problems.add(
+            "NET-TOO-SMALL",
+            f"{network.path}.ipam.range",
+            value=network.ipam["range"],
+            enough=number_of(enough, "node"),
+            nodes=number_of(nodes, "node"),
+        )
+
+
+def check_cluster(network: Network, live: KubeObject, problems: Problems) -> None:
+    """Add a problem if pods or Services have addresses of this range. live: Network C(cluster)."""
+    found = live.get("status") or live.get("spec") or {}
+    used = [("pods", entry.get("cidr")) for entry in found.get("clusterNetwork") or []]
+    used += [("Services", cidr) for cidr in found.get("serviceNetwork") or []]
+    for whose, cidr in used:
+        if cidr and any(addresses.holds(given, cidr) for given in _addresses(network)):
+            other = f"{cidr}, which the cluster gives to {whose}"
+            where = f"{network.path}.ipam.range"
+            problems.add("NET-OVERLAP", where, value=_shown(_addresses(network)[0]), other=other)
+
+
+def check_cards(
+    network: Network, nodes: t.Iterable[KubeObject], states: t.Sequence[KubeObject], problems: Problems
+) -> None:
+    """Add a problem for cards that cannot have the network: too many functions, or the other link type.
+
+    states: SriovNetworkNodeStates; a node without one is not judged.
+    """
+    for node in nodes:
+        state = named(states, node["metadata"]["name"])
+        for card in (state.get("status") or {}).get("interfaces") or []:
+            if is_card(network, card):
+                _check_card(network, node["metadata"]["name"], card, problems)
+
+
+def is_card(network: Network, card: t.Mapping[str, t.Any]) -> bool:
+    """Return True if the network uses this interface of a node state."""
+    options = network.options
+    if network.kind == IPOIB:
+        return bool(card.get("name") == options["master"])
+    names = [interface.partition("#")[0] for interface in options.get("interfaces") or []]
+    roots, device = options.get("root_devices") or [], options.get("device")
+    is_vendor = names or roots or card.get("vendor") == options.get("vendor", schema.MELLANOX)
+    return bool(
+        is_vendor
+        and (not names or card.get("name") in names)
+        and (not roots or card.get("pciAddress") in roots)
+        and (not device or card.get("deviceID") == device)
+    )
+
+
+def _check_card(network: Network, node: str, card: t.Mapping[str, t.Any], problems: Problems) -> None:
+    link = str(card.get("linkType") or "").upper()
+    wanted = "IB" if network.kind in (SRIOV_IB, IPOIB) else "ETH"
+    where = f"{network.path}.{network.kind}"
+    if link and link != wanted:
+        words = {"IB": "InfiniBand", "ETH": "Ethernet"}
+        problems.add(
+            "NET-LINK",
+            f"{network.path}.kind",
+            kind=network.kind,
+            needs=words[wanted],
+            interface=card.get("name"),
+            node=node,
+            link=words.get(link, link),
+        )
+    most = card.get("totalvfs")
+    if network.is_sriov and most is not None and network.options["vfs"] > most:
+        problems.add(
+            "NET-VFS",
+            f"{where}.vfs",
+            vfs=network.options["vfs"],
+            interface=card.get("name"),
+            node=node,
+            most=most,
+        )

@@ -1,0 +1,252 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The option gpu_networks: its keys, their types, and each network as a value."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+from dataclasses import dataclass
+
+from .._core.input import Field, Problems, read_map
+from .._core.namespaces import is_of_platform
+from .._core.ownership import pool_label
+from .._core.syntax import name_fault, resource_fault
+from . import addresses, cni
+
+Given = dict[str, t.Any]
+MACVLAN, IPOIB, HOST_DEVICE = "macvlan", "ipoib", "host_device"
+SRIOV, SRIOV_IB, CUSTOM = "sriov", "sriov_ib", "custom"
+KINDS: t.Final = (MACVLAN, IPOIB, HOST_DEVICE, SRIOV, SRIOV_IB, CUSTOM)
+# Kinds whose pods get a device of their own, with the domain of its resource.
+DOMAINS: t.Final = {SRIOV: "openshift.io", SRIOV_IB: "openshift.io", HOST_DEVICE: "nvidia.com"}
+MELLANOX: t.Final = "15b3"
+_TEXTS: t.Final = Field("list", entry=Field("text"))
+
+
+def _share_fault(text: str) -> str:
+    number = text.removesuffix("%")
+    return "" if number.isdigit() and int(number) > 0 else "is neither a number of nodes nor a percentage"
+
+
+_SRIOV: t.Final = {
+    "vfs": Field("integer", required=True, low=1, high=128),
+    "interfaces": _TEXTS,
+    "vendor": Field("text"),
+    "device": Field("text"),
+    "root_devices": _TEXTS,
+    "rdma": Field("flag"),
+    "driver": Field("text", choices=("netdevice", "vfio-pci")),
+    "priority": Field("integer", low=0, high=99),
+    "max_unavailable": Field("any"),
+    "rdma_mode": Field("text", choices=("shared", "exclusive")),
+}
+_ETHERNET: t.Final = {
+    **_SRIOV,
+    "vlan": Field("integer", low=0, high=4094),
+    "trust": Field("flag"),
+    "spoof_check": Field("flag"),
+}
+OF_KIND: t.Final[dict[str, dict[str, Field]]] = {
+    MACVLAN: {
+        "master": Field("text"),
+        "mode": Field("text", choices=("bridge", "private", "vepa", "passthru")),
+    },
+    IPOIB: {"master": Field("text", required=True)},
+    HOST_DEVICE: {},
+    SRIOV: _ETHERNET,
+    SRIOV_IB: _SRIOV,
+    CUSTOM: {"config": Field("any", required=True), "cluster_network": Field("flag")},
+}
+_IPAM: t.Final = {
+    "type": Field("text", required=True, choices=("whereabouts", "nv-ipam", "static", "none")),
+    "range": Field("text"),
+    "range_start": Field("text"),
+    "range_end": Field("text"),
+    "exclude": _TEXTS,
+    "gateway": Field("text"),
+    "pool": Field("text", fault=name_fault),
+    "per_node": Field("integer", low=1),
+    "prefix": Field("integer", low=1, high=128),
+    "addresses": _TEXTS,
+    "routes": _TEXTS,
+}
+_POOL: t.Final = {
+    "name": Field("text", required=True, fault=name_fault),
+    "node_selector": Field("labels"),
+    "nodes": Field("integer", low=0),
+}
+FIELDS: t.Final = {
+    "name": Field("text", required=True, fault=name_fault),
+    "kind": Field("text", required=True, choices=KINDS),
+    "pools": Field("any"),
+    "namespaces": Field("list", required=True, entry=Field("text", fault=name_fault)),
+    "resource": Field("text"),
+    "ipam": Field("map", fields=_IPAM),
+    "mtu": Field("integer", low=68, high=65520),
+    **{kind: Field("map", fields=fields) for kind, fields in OF_KIND.items()},
+}
+
+
+@dataclass(frozen=True)
+class NodePool:
+    """A pool whose nodes have the network. nodes: how many it may have; 0 if that is not known."""
+
+    name: str
+    node_selector: t.Mapping[str, str]
+    nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network that the task asks for.
+
+    path: of the option, such as C(gpu_networks[0]). resource: with its domain, or empty. options: those of
+    the kind.
+    """
+
+    path: str
+    name: str
+    kind: str
+    pools: tuple[NodePool, ...]
+    namespaces: tuple[str, ...]
+    resource: str
+    ipam: t.Mapping[str, t.Any]
+    mtu: int | None
+    options: t.Mapping[str, t.Any]
+
+    @property
+    def is_sriov(self) -> bool:
+        return self.kind in (SRIOV, SRIOV_IB)
+
+    @property
+    def short_resource(self) -> str:
+        """Return the name of the resource without its domain."""
+        return self.resource.rpartition("/")[2]
+
+    @property
+    def has_pool_of_addresses(self) -> bool:
+        """Return True if the network has an IPPool or a CIDRPool of its own."""
+        return self.ipam.get("type") == "nv-ipam" and "pool" not in self.ipam
+
+    def as_result(self) -> Given:
+        """Return the network as an entry of the option, which `read` reads again."""
+        found = {key: getattr(self, key) for key in ("name", "kind", "resource", "mtu")}
+        return {
+            **{key: value for key, value in found.items() if value},
+            "pools": [dataclasses.asdict(pool) for pool in self.pools],
+            "namespaces": list(self.namespaces),
+            **({} if self.kind == CUSTOM else {"ipam": dict(self.ipam)}),
+            self.kind: dict(self.options),
+        }
+
+
+def read(value: t.Any, path: str, problems: Problems) -> list[Network]:
+    """Return the networks that are valid by themselves. Add a problem for everything else."""
+    if not isinstance(value, (list, tuple)):
+        problems.add("POOL-TYPE", path, form="a list of networks", value=repr(value))
+        return []
+    found = [_network(entry, f"{path}[{index}]", problems) for index, entry in enumerate(value)]
+    return [network for network in found if network is not None]
+
+
+def _network(entry: t.Any, path: str, problems: Problems) -> Network | None:
+    given = read_map(entry, FIELDS, path, problems)
+    pools = _pools(given.get("pools") or [], f"{path}.pools", problems)
+    kind = given.get("kind")
+    if kind:
+        _check_kind(given, kind, path, problems)
+    ipam = given.get("ipam") or {"type": "none"}
+    if not problems.at(f"{path}.ipam"):
+        addresses.check(ipam, f"{path}.ipam", problems)
+    _check_namespaces(given.get("namespaces") or [], f"{path}.namespaces", problems)
+    if problems.at(path):
+        return None
+    options = dict(given.get(kind) or {})
+    if kind == CUSTOM:
+        options["config"] = cni.read(options["config"], given["name"], f"{path}.custom.config", problems)
+    resource = _resource(given, kind, path, problems)
+    if problems.at(path):
+        return None
+    names = tuple(given["namespaces"])
+    return Network(path, given["name"], kind, pools, names, resource, ipam, given.get("mtu"), options)
+
+
+def _pools(value: t.Any, path: str, problems: Problems) -> tuple[NodePool, ...]:
+    """Return the pools. value: names, or maps as gpu_plan returns them."""
+    if not isinstance(value, (list, tuple)):
+        problems.add("POOL-TYPE", path, form="a list of names of pools", value=repr(value))
+        return ()
+    found = []
+    for index, entry in enumerate(value):
+        given = {"name": entry} if isinstance(entry, str) else entry
+        pool = read_map(given, _POOL, f"{path}[{index}]", problems)
+        if "name" in pool:
+            label = pool.get("node_selector") or pool_label(pool["name"])
+            found.append(NodePool(pool["name"], label, pool.get("nodes", 0)))
+    return tuple(found)
+
+
+def _check_kind(given: Given, kind: str, path: str, problems: Problems) -> None:
+    """Add a problem for the options of another kind, and for those that the kind needs or cannot have."""
+    for other in KINDS:
+        if other in given and other != kind:
+            problems.add("POOL-CONFLICT", f"{path}.{other}", other=f"kind {kind}")
+    if kind not in given and any(field.required for field in OF_KIND[kind].values()):
+        needs = " and ".join(key for key, field in OF_KIND[kind].items() if field.required)
+        problems.add("POOL-REQUIRED", f"{path}.{kind}", remedy=f"Set {path}.{kind} with {needs}.")
+    if kind == CUSTOM:
+        for key in ("ipam", "mtu"):
+            if key in given:
+                problems.add("POOL-CONFLICT", f"{path}.{key}", other="kind custom, whose config has it")
+    if kind in (IPOIB, HOST_DEVICE) and "mtu" in given:
+        problems.add("POOL-CONFLICT", f"{path}.mtu", other=f"kind {kind}, which takes that of the interface")
+    if kind in (SRIOV, SRIOV_IB):
+        _check_sriov(given.get(kind) or {}, f"{path}.{kind}", problems)
+
+
+def _check_sriov(given: Given, path: str, problems: Problems) -> None:
+    if given.get("driver") == "vfio-pci" and given.get("rdma"):
+        problems.add("POOL-CONFLICT", f"{path}.rdma", other="driver vfio-pci, with which there is no RDMA")
+    share = given.get("max_unavailable")
+    if share is not None and (fault := _share_fault(str(share))):
+        problems.add("POOL-VALUE", f"{path}.max_unavailable", f"{share!r} {fault}.", 'Write 1 or "20%".')
+    for index, interface in enumerate(given.get("interfaces") or []):
+        numbers = vf_range(interface, given.get("vfs", 0))
+        if numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
+            problems.add("NET-INTERFACE", f"{path}.interfaces[{index}]", value=repr(interface))
+
+
+def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
+    """Return the first and the last virtual function of C(NAME) or C(NAME#0-3); None for another form."""
+    _name, mark, numbers = interface.partition("#")
+    first, _dash, last = numbers.partition("-")
+    if not mark:
+        return (0, vfs - 1)
+    return (int(first), int(last)) if first.isdigit() and last.isdigit() else None
+
+
+def _check_namespaces(given: t.Sequence[str], path: str, problems: Problems) -> None:
+    for index, namespace in enumerate(given):
+        if is_of_platform(namespace):
+            problems.add("NET-NAMESPACE", f"{path}[{index}]", why=f"{namespace} belongs to the platform")
+        elif namespace in given[:index]:
+            problems.add("POOL-DUPLICATE", f"{path}[{index}]", name=namespace)
+
+
+def _resource(given: Given, kind: str, path: str, problems: Problems) -> str:
+    """Return the resource that a pod asks for, with its domain, or an empty text."""
+    where = f"{path}.resource"
+    domain = DOMAINS.get(kind)
+    if domain is None:
+        found: str = given.get("resource") or ""
+        if found and ("/" not in found or resource_fault(found)):
+            problems.add(
+                "NET-RESOURCE", where, value=found, form="DOMAIN/NAME, such as rdma/rdma_shared_device_a"
+            )
+        return found
+    name = (given.get("resource") or given["name"].replace("-", "_")).removeprefix(f"{domain}/")
+    # Releases of the SR-IOV operator before 2026-08 take no hyphen.
+    if not name.replace("_", "").isalnum() or not name.isascii() or name[0] == "_" or name[-1] == "_":
+        problems.add("NET-RESOURCE", where, value=name, form="letters, digits and '_', such as rdma_rail_0")
+    return f"{domain}/{name}"

@@ -1,0 +1,119 @@
+"""What networks cannot have together, or on these nodes."""
+
+from __future__ import annotations
+
+import pytest
+from unit.networks.builders import Given, card, macvlan, node, read, sriov, state
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._networks import rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._networks.schema import NodePool
+
+OTHER: dict[str, object] = {"type": "whereabouts", "range": "10.7.0.0/24"}
+SMALL: dict[str, object] = {"type": "nv-ipam", "range": "10.9.0.0/28", "per_node": 4}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code", "path"),
+    [
+        (macvlan(), macvlan(ipam=OTHER), "POOL-DUPLICATE", "name"),
+        (macvlan(), macvlan("b"), "NET-OVERLAP", "ipam.range"),
+        (
+            macvlan(),
+            {
+                "name": "b",
+                "kind": "custom",
+                "namespaces": ["a"],
+                "custom": {"config": {"type": "bridge", "ipam": {"range": "192.168.0.0/16"}}},
+            },
+            "NET-OVERLAP",
+            "custom.config.range",
+        ),
+        (sriov(), sriov("b", resource="rail_0", interfaces=["ens2"]), "NET-SAME-RESOURCE", "resource"),
+        (sriov(), sriov("b"), "NET-VF-OVERLAP", "sriov.interfaces[0]"),
+        (
+            sriov(interfaces=["ens1f0np0#0-3"]),
+            sriov("b", interfaces=["ens1f0np0#3-7"]),
+            "NET-VF-OVERLAP",
+            "sriov.interfaces[0]",
+        ),
+        (sriov(), sriov("b", pools=[]), "NET-VF-OVERLAP", "sriov.interfaces[0]"),
+        (
+            sriov(max_unavailable=1),
+            sriov("b", interfaces=["ens2"], max_unavailable=2),
+            "POOL-DIFFERS",
+            "sriov.max_unavailable",
+        ),
+    ],
+)
+def test_two_networks_cannot_have_the_same(first: Given, second: Given, code: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(first, second)
+    assert caught.value.code == code
+    assert caught.value.message.startswith(f"gpu_networks[1].{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (macvlan(), macvlan("b", ipam=OTHER)),
+        (sriov(interfaces=["ens1f0np0#0-3"]), sriov("b", interfaces=["ens1f0np0#4-7"])),
+        (sriov(), sriov("b", pools=["big"])),
+        (macvlan(resource="rdma/a"), macvlan("b", ipam=OTHER, resource="rdma/a")),
+    ],
+)
+def test_networks_that_share_nothing_go_together(first: Given, second: Given) -> None:
+    assert [network.name for network in read(first, second)] == [first["name"], second["name"]]
+
+
+def test_all_problems_are_named() -> None:
+    with pytest.raises(InputError) as caught:
+        read(macvlan(), macvlan())
+    assert caught.value.code == "POOL-INVALID"
+    assert [problem["code"] for problem in caught.value.facts["problems"]] == [
+        "POOL-DUPLICATE",
+        "NET-OVERLAP",
+    ]
+
+
+def test_a_network_without_pools_is_for_all_of_them() -> None:
+    pools = {name: NodePool(name, {"pool": name}, 2) for name in ("training", "big")}
+    named, every = rules.placed(read(sriov(), sriov("b", pools=[], interfaces=["x"])), pools)
+    assert [pool.name for pool in named.pools] == ["training"]
+    assert [pool.node_selector for pool in every.pools] == [{"pool": "training"}, {"pool": "big"}]
+
+
+@pytest.mark.parametrize(
+    ("network", "code", "path"),
+    [
+        (macvlan(pools=["trainin"]), "POOL-UNKNOWN", "pools[0]"),
+        (macvlan(ipam=SMALL), "NET-TOO-SMALL", "ipam.range"),
+    ],
+)
+def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        rules.placed(read(network), {"training": NodePool("training", {}, 4)})
+    assert caught.value.code == code
+    assert caught.value.message.startswith(f"gpu_networks[0].{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("network", "interface", "code"),
+    [
+        (sriov(vfs=16), card(), ""),
+        (sriov(vfs=17), card(), "NET-VFS"),
+        (sriov(vfs=17), card("ens9"), ""),
+        (sriov(), card(linkType="IB"), "NET-LINK"),
+        (sriov(interfaces=[], vfs=17, device="101d"), card("ens9"), "NET-VFS"),
+        (sriov(interfaces=[], vfs=17, device="101b"), card(), ""),
+        (sriov(interfaces=[], vfs=17), card(vendor="8086"), ""),
+        (sriov(interfaces=[], vfs=17, root_devices=["0000:1b:00.0"]), card("ens9"), "NET-VFS"),
+    ],
+)
+def test_a_card_is_judged_if_the_network_uses_it(network: Given, interface: Given, code: str) -> None:
+    problems = Problems()
+    rules.check_cards(read(network)[0], [node("n1")], [state("n1", interface)], problems)
+    assert [problem.code for problem in problems.found] == ([code] if code else [])
+    rules.check_cards(read(network)[0], [node("n2")], [state("n1", interface)], again := Problems())
+    assert not again.found
