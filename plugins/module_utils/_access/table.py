@@ -155,7 +155,8 @@ nvidia_network_operator absent
   nic          list,watch                           DaemonSet Pod
 gpu_network
   -            list,watch                           Node Pod NetworkAttachmentDefinition
-  -            list                                 Namespace Network
+  -            list,get?,create?,patch?             Namespace
+  -            list                                 Network
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,create?,patch?      MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   -            delete?                              MacvlanNetwork IPoIBNetwork HostDeviceNetwork

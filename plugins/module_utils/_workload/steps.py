@@ -11,7 +11,7 @@ import typing as t
 
 from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name, number_of
-from .._core.ownership import POOL, pool_label, selector
+from .._core.ownership import POOL, pool_label, selector, validation_namespace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._kube.session import Change
@@ -57,6 +57,9 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     for index, pool in enumerate(params.pools or []):
         check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)
+    if params.joining is not None:
+        # Networks come after the machines.
+        each = [turn for turn in each if not turn.params.program.network]
     for turn in each:
         obstacles.check(turn.params)
     if params.idle:
@@ -228,7 +231,7 @@ def _refuse_busy(api: Api, turn: Turn) -> None:
 def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> None:
     place = api.get(NAMESPACE, params.namespace)
     if place is None or namespace.is_made_for_validation(place):
-        api.apply(namespace.build(params.namespace, place))
+        api.apply(validation_namespace(params.namespace, place))
     if api.check_mode:
         for turn in free:
             predict(api, turn.params, turn.free)

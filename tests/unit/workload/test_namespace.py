@@ -5,7 +5,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    validation_namespace,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import namespace
 
 
@@ -14,7 +17,7 @@ def named(name: str, **metadata: t.Any) -> KubeObject:
 
 
 def test_only_a_namespace_that_was_made_for_validations_is_one() -> None:
-    made = namespace.build("v")
+    made = validation_namespace("v")
     assert not namespace.is_made_for_validation(made), "the API adds the label of ownership"
     made["metadata"]["labels"] |= MANAGED_BY
     assert namespace.is_made_for_validation(made)
@@ -47,9 +50,9 @@ def test_what_a_controller_made_for_a_listed_object_counts_with_that() -> None:
 
 def test_a_level_that_an_administrator_changed_stays() -> None:
     enforce = "pod-security.kubernetes.io/enforce"
-    assert namespace.build("v")["metadata"]["labels"][enforce] == "restricted"
+    assert validation_namespace("v")["metadata"]["labels"][enforce] == "restricted"
     live = named("v", labels={enforce: "privileged", "pod-security.kubernetes.io/warn": "restricted"})
-    labels = namespace.build("v", live)["metadata"]["labels"]
+    labels = validation_namespace("v", live)["metadata"]["labels"]
     assert enforce not in labels
     assert (
         labels["pod-security.kubernetes.io/warn"]
