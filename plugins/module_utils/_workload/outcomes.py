@@ -80,8 +80,13 @@ def blame(turn: Turn) -> None:
     else:
         words = f"is slow together with others, and no partner tells which of {', '.join(named)} it is"
     turn.wrong = {}
-    # A node whose partner did not answer is hardly the cause.
-    for node in sorted(named, key=lambda one: one in found and found[one].code == rdma.PATH):
+    faults = {node: found[node] for node in named if node in found and found[node].reason != "TooLow"}
+    if faults:
+        # A node that only says that its partner did not answer is hardly the cause.
+        first = sorted(faults, key=lambda node: found[node].code == rdma.PATH)
+        turn.wrong = {node: [found[node]] for node in [*first, *named] if node in found}
+        return
+    for node in named:
         # A program that prints only on the first node says nothing of the others.
         part = found.get(node) or next(iter(found.values()))
         said = part.message.removeprefix(f"Node {node}: ")

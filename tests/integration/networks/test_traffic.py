@@ -121,7 +121,7 @@ def test_what_is_wrong_with_the_traffic(
     allow(cluster)
     with troubles(cluster, *kinds):
         found = validate(RDMA)
-    assert found.result["code"] == code, found.result
+    assert found.result["code"] == code, found.result["msg"]
     assert found.result["remedy"]
     assert cluster.client.list("v1", "pods", "gpu-validation") == []
 

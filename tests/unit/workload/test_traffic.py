@@ -8,7 +8,7 @@ import pytest
 from unit.fake_server import Answer, status
 from unit.workload.builders import params
 from unit.workload.measuring import Measuring, Pod
-from unit.workload.programs.test_rdma import CAPABLE, LIMITED, LIST, NO_MR, UNLIMITED, log, ran, step
+from unit.workload.programs.test_rdma import CAPABLE, LIMITED, LIST, NO_MR, UNLIMITED, device, log, ran, step
 from unit.workload.test_steps import PLACE, PODS
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -158,3 +158,30 @@ def test_a_network_that_pods_of_the_validation_do_not_have(given: dict[str, t.An
         world.validate(RDMA, **given)
     assert words in caught.value.message
     assert world.server.writes() == []
+
+
+def test_a_fault_of_one_node_is_not_that_of_its_partner() -> None:
+    good = log(ran("host", 392.0), ran("dmabuf", 390.0))
+    extra = log(ran("host", 392.0), ran("dmabuf", 390.0), found=device() + device(1))
+    world = Traffic(says={"gpu-0": good, "gpu-1": extra})
+    with pytest.raises(NotReadyError) as caught:
+        world.test()
+    assert caught.value.code == "WORK-RDMA-EXTRA"
+    outcomes = {one["name"]: one["programs"][0] for one in caught.value.facts["workload"]["nodes"]}
+    assert outcomes["gpu-0"]["outcome"] == "passed"
+    assert outcomes["gpu-1"]["code"] == "WORK-RDMA-EXTRA"
+
+
+def test_a_log_is_read_from_its_first_lines() -> None:
+    world, asked = Traffic(), list[str]()
+    inner = world.server.request
+
+    def request(method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
+        asked.extend([url] if "/log" in url else [])
+        found: Answer = inner(method, url, body, **more)
+        return found
+
+    world.server.request = request
+    world.test()
+    assert len(asked) == 2
+    assert all("tailLines=2000" in url for url in asked), asked

@@ -154,7 +154,7 @@ measure() {{
   ask_all
   if [ "$NODE_RANK" != 0 ]; then wait_for_peer; fi
   echo "rdma end"
-  for file in served-*; do grep -H . "$file" | tail -n 20; done
+  for file in served-*; do grep -H . "$file" | tail -n 4; done
   return 0
 }}
 """
