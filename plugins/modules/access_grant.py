@@ -42,7 +42,8 @@ options:
     description:
       - "Namespaces that differ from the usual ones, such as C({gpu: my-operator, quota: [team-a, team-b]})."
       - The keys are V(nfd), V(gpu), V(nic), V(validation), V(machines), V(marketplace), V(openshift),
-        V(tuning), V(kmm), V(default) and V(quota). V(quota) has to list the namespaces of teams with quotas.
+        V(tuning), V(kmm), V(sriov), V(default), V(quota) and V(networks). V(quota) and V(networks) have to
+        list the namespaces of teams with quotas, and those of C(gpu_networks).
     type: dict
     default: {}
   subjects:

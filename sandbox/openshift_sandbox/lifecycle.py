@@ -161,6 +161,8 @@ def _crds(sandbox: Sandbox) -> list[crds.Crd]:
         wanted += crds.kueue_crds()
     if cluster.get("cert_manager"):
         wanted += crds.cert_manager_crds()
+    if cluster.get("nmstate"):
+        wanted += crds.nmstate_crds()
     if cluster.get("maintenance_operator"):
         wanted += crds.maintenance_crds()
     return wanted

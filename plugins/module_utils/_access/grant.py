@@ -12,7 +12,7 @@ from . import needs, review
 # The label of everything that belongs to the rights of one playbook.
 LABEL: t.Final = "accelerators.openshift/rights-of"
 # Namespaces of these places may be missing at first: the playbooks create them, or the administrator does.
-CREATED: t.Final = ("nfd", "gpu", "nic", "kueue", "quota", "claims", "spare", "validation")
+CREATED: t.Final = ("nfd", "gpu", "nic", "sriov", "kueue", "quota", "claims", "spare", "validation")
 _GROUP: t.Final = "rbac.authorization.k8s.io"
 
 

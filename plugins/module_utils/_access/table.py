@@ -156,7 +156,6 @@ nvidia_network_operator absent
 gpu_network
   -            list,watch                           Node Pod NetworkAttachmentDefinition
   -            list,get?,create?,patch?             Namespace
-  -            list                                 Network
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,create?,patch?      MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   -            delete?                              MacvlanNetwork IPoIBNetwork HostDeviceNetwork

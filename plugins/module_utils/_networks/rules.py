@@ -121,7 +121,7 @@ def check_size(network: Network, nodes: int, problems: Problems) -> None:
 
 def check_cluster(network: Network, live: KubeObject, problems: Problems) -> None:
     """Add a problem if pods or Services have addresses of this range. live: Network C(cluster)."""
-    found = live.get("status") or live.get("spec") or {}
+    found = live.get("spec") or {}
     used = [("pods", entry.get("cidr")) for entry in found.get("clusterNetwork") or []]
     used += [("Services", cidr) for cidr in found.get("serviceNetwork") or []]
     for whose, cidr in used:
@@ -134,7 +134,7 @@ def check_cluster(network: Network, live: KubeObject, problems: Problems) -> Non
 def check_cards(
     network: Network, nodes: t.Iterable[KubeObject], states: t.Sequence[KubeObject], problems: Problems
 ) -> None:
-    """Add a problem for cards that cannot have the network: too many functions, or the other link type.
+    """Add a problem for cards whose link is of the other type: the SR-IOV operator would change it.
 
     states: SriovNetworkNodeStates; a node without one is not judged.
     """
@@ -164,7 +164,6 @@ def is_card(network: Network, card: t.Mapping[str, t.Any]) -> bool:
 def _check_card(network: Network, node: str, card: t.Mapping[str, t.Any], problems: Problems) -> None:
     link = str(card.get("linkType") or "").upper()
     wanted = "IB" if network.kind in (SRIOV_IB, IPOIB) else "ETH"
-    where = f"{network.path}.{network.kind}"
     if link and link != wanted:
         words = {"IB": "InfiniBand", "ETH": "Ethernet"}
         problems.add(
@@ -175,14 +174,4 @@ def _check_card(network: Network, node: str, card: t.Mapping[str, t.Any], proble
             interface=card.get("name"),
             node=node,
             link=words.get(link, link),
-        )
-    most = card.get("totalvfs")
-    if network.is_sriov and most is not None and network.options["vfs"] > most:
-        problems.add(
-            "NET-VFS",
-            f"{where}.vfs",
-            vfs=network.options["vfs"],
-            interface=card.get("name"),
-            node=node,
-            most=most,
         )

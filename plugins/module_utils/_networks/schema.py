@@ -55,7 +55,7 @@ OF_KIND: t.Final[dict[str, dict[str, Field]]] = {
     IPOIB: {"master": Field("text", required=True)},
     HOST_DEVICE: {},
     SRIOV: _ETHERNET,
-    SRIOV_IB: _SRIOV,
+    SRIOV_IB: {**_SRIOV, "vfs": Field("integer", required=True, low=1, high=16)},
     CUSTOM: {"config": Field("any", required=True), "cluster_network": Field("flag")},
 }
 _IPAM: t.Final = {

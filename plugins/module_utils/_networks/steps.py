@@ -143,7 +143,7 @@ def _look(api: Api, namespace: str, networks: t.Sequence[Network]) -> _Seen:
         served,
         {pool.name: api.list(NODE, labels=selector(pool.node_selector)) for pool in pools.values()},
         api.list_if_served(STATE, SRIOV_NAMESPACE),
-        (api.list_if_served(known("Network")) or [{}])[0],
+        _cluster_network(api),
     )
 
 

@@ -72,6 +72,11 @@ def nv_ipam_crds() -> list[Crd]:
     return _own("nv-ipam")
 
 
+def nmstate_crds() -> list[Crd]:
+    """Return the CRD in which NMState says what the network of a node is."""
+    return _own("nmstate")
+
+
 def maintenance_crds() -> list[Crd]:
     """Return the CRDs of NVIDIA's maintenance operator, which only a Helm chart brings."""
     return _own("maintenance-operator")

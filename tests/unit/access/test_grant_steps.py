@@ -99,7 +99,7 @@ def test_absent_takes_everything_of_the_playbook_away_and_nothing_of_others() ->
     world = World()
     world.run(playbooks=["resize_pool", "remove_pool"])
     world.run(state="absent")
-    assert len(world.has(*ALL)) == 14
+    assert len(world.has(*ALL)) == 15
     assert [one for one in world.has(*ALL) if "remove-pool" not in one] == []
     assert "Namespace /home" in world.has("Namespace")
     world.run(state="absent")
@@ -145,6 +145,7 @@ def test_namespaces_of_operators_and_teams_are_made_without_our_label() -> None:
         "nvidia-gpu-operator",
         "nvidia-network-operator",
         "openshift-kueue-operator",
+        "openshift-sriov-network-operator",
     }
     made = {"home", *operators}
     made |= {"gpu-spare", "gpu-validation", "team-a"}

@@ -65,7 +65,6 @@ def card(name: str = "ens1f0np0", **more: t.Any) -> Given:
         "vendor": "15b3",
         "deviceID": "101d",
         "linkType": "ETH",
-        "totalvfs": 16,
         **more,
     }
 
@@ -134,7 +133,7 @@ class World:
     """
 
     def __init__(self, *live: KubeObject, has: t.Sequence[str] = (*SRIOV_KINDS, *NIC_KINDS)) -> None:
-        self.server = FakeServer("Node", "Pod", "Namespace", "NetworkAttachmentDefinition", "Network", *has)
+        self.server = FakeServer("Node", "Pod", "Namespace", "NetworkAttachmentDefinition", *has)
         kind = objects.CLUSTER_NETWORK
         self.server.served[kind.api_version, kind.plural] = kind
         self.clock, self.refuses = FakeClock(), ""

@@ -101,14 +101,14 @@ def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, 
 @pytest.mark.parametrize(
     ("network", "interface", "code"),
     [
-        (sriov(vfs=16), card(), ""),
-        (sriov(vfs=17), card(), "NET-VFS"),
-        (sriov(vfs=17), card("ens9"), ""),
+        (sriov(), card(), ""),
+        (sriov(), card("ens9", linkType="IB"), ""),
         (sriov(), card(linkType="IB"), "NET-LINK"),
-        (sriov(interfaces=[], vfs=17, device="101d"), card("ens9"), "NET-VFS"),
-        (sriov(interfaces=[], vfs=17, device="101b"), card(), ""),
-        (sriov(interfaces=[], vfs=17), card(vendor="8086"), ""),
-        (sriov(interfaces=[], vfs=17, root_devices=["0000:1b:00.0"]), card("ens9"), "NET-VFS"),
+        (sriov(kind="sriov_ib"), card(linkType="IB"), ""),
+        (sriov(interfaces=[], device="101d"), card("ens9", linkType="IB"), "NET-LINK"),
+        (sriov(interfaces=[], device="101b"), card(linkType="IB"), ""),
+        (sriov(interfaces=[]), card(vendor="8086", linkType="IB"), ""),
+        (sriov(interfaces=[], root_devices=["0000:1b:00.0"]), card("ens9", linkType="IB"), "NET-LINK"),
     ],
 )
 def test_a_card_is_judged_if_the_network_uses_it(network: Given, interface: Given, code: str) -> None:

@@ -11,7 +11,6 @@ from unit.networks.builders import (
     SRIOV_KINDS,
     Given,
     World,
-    card,
     cluster_network,
     gpu_pod,
     macvlan,
@@ -163,10 +162,10 @@ def test_the_words_of_the_webhook_are_quoted_with_the_path() -> None:
             macvlan(ipam={"type": "whereabouts", "range": "10.128.4.0/24"}),
             [
                 {
-                    "apiVersion": "config.openshift.io/v1",
+                    "apiVersion": "operator.openshift.io/v1",
                     "kind": "Network",
                     "metadata": {"name": "cluster"},
-                    "status": {"clusterNetwork": [{"cidr": "10.128.0.0/14"}]},
+                    "spec": {"clusterNetwork": [{"cidr": "10.128.0.0/14"}]},
                 }
             ],
             "NET-OVERLAP",
@@ -213,15 +212,6 @@ def test_what_the_cluster_does_not_have_is_refused_with_its_path(
     problem = refused(world, network)
     assert problem.code == code
     assert problem.message.startswith(f"{path}: ")
-
-
-def test_more_functions_than_the_card_has_are_refused() -> None:
-    world = World(node("n1"), state("n1", card(totalvfs=4)))
-    with pytest.raises(AcceleratorError) as caught:
-        steps.present(world.api(), params(sriov()))
-    assert caught.value.code == "NET-VFS"
-    assert "interface ens1f0np0 of node n1 has at most 4" in caught.value.message
-    assert not world.all("sriovnetworknodepolicies")
 
 
 @pytest.mark.parametrize(

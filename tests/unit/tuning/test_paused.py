@@ -52,6 +52,22 @@ def test_a_pause_of_others() -> None:
     assert "their pods end" in remedy
 
 
+def test_a_pause_of_the_sriov_operator_is_not_left_over() -> None:
+    """It ends by itself. A tuning that was killed before it does not matter then."""
+    live = by("sriov-network-config-daemon", **{"sriovnetwork.openshift.io/state": "Paused"})
+    assert paused.is_for_cards(live)
+    live["metadata"]["annotations"][machine_config.ROLLOUT] = "root|bastion|boot|4711|9|12"
+    assert not paused.is_left(live)
+    live["metadata"]["annotations"]["sriovnetwork.openshift.io/state"] = "Idle"
+    assert paused.is_left(live)
+    del live["metadata"]["annotations"][machine_config.ROLLOUT]
+    assert not paused.is_for_cards(live)
+    live["metadata"]["annotations"]["sriovnetwork.openshift.io/state"] = "Paused"
+    why, remedy = paused.explain(live)
+    assert why == f"is paused since {TIME} by the SR-IOV operator, which sets up network cards of a node"
+    assert "oc patch" not in remedy
+
+
 def test_no_pause() -> None:
     live = machine_config.pool(tuning(), "run")
     live["spec"]["paused"] = False

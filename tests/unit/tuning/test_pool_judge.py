@@ -125,6 +125,14 @@ def test_a_pool_that_others_pause_meanwhile_fails() -> None:
     assert "oc patch machineconfigpool gpu-a" in verdict.remedy
 
 
+def test_a_pool_that_the_sriov_operator_pauses_meanwhile_is_waited_for() -> None:
+    found = done()
+    found["spec"]["paused"] = True
+    found["metadata"]["annotations"] = {"sriovnetwork.openshift.io/state": "Paused"}
+    verdict = pool_judge.judge_pool(found, "gpu-a", [at("n1")])
+    assert (verdict.verdict, verdict.code) == (PENDING, "REBOOT-PAUSED")
+
+
 def test_a_change_that_joins_the_rollout_is_waited_for() -> None:
     found = done()
     found["spec"]["configuration"]["name"] = "rendered-gpu-a-2"

@@ -139,9 +139,4 @@ CODES: t.Final = (
         "{path}: {value} has virtual functions of {taken} in {other} too.",
         "Give each network functions of its own in `{path}`, such as ens1f0np0#0-3 and ens1f0np0#4-7.",
     ),
-    Code(
-        "NET-VFS",
-        "{path}: {vfs} virtual functions, and interface {interface} of node {node} has at most {most}.",
-        "Set `{path}` to at most {most}.",
-    ),
 )

@@ -163,8 +163,9 @@ measure() {{
 class Rail(t.NamedTuple):
     """An RDMA device of the pod, with the GPU that is nearest to it.
 
-    rate: Gb/s of the link. slot, gpu_slot: Gb/s that the PCIe links of both carry, 0 if nobody says it.
-    shared: how many parts of their paths in sysfs are the same; the fourth is the PCIe root.
+    rate: Gb/s of the link. slot, gpu_slot: Gb/s that the PCIe links of both carry, 0 if nobody says it; a
+    lane of generation 3 has 8 GT/s, and each generation twice as many. shared: how many parts of their paths
+    in sysfs are the same; the fourth is the PCIe root.
     """
 
     number: int
@@ -301,7 +302,7 @@ def rails(log: str) -> list[Rail]:
             slot=_number(found["speed"]) * _number(found["wide"]) * _PCIE,
             gpu=int(found["gpu"]),
             shared=int(found["shared"]),
-            gpu_slot=_speed_of(_number(found["gen"])) * _number(found["lanes"]) * _PCIE,
+            gpu_slot=2 ** _number(found["gen"]) * _number(found["lanes"]) * _PCIE,
         )
         for found in _DEVICE.finditer(log)
     ]
@@ -309,11 +310,6 @@ def rails(log: str) -> list[Rail]:
 
 def _number(text: str) -> float:
     return float(text) if re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text) else 0.0
-
-
-def _speed_of(generation: float) -> float:
-    """Return GT/s of a lane of this generation of PCIe."""
-    return {3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}.get(int(generation), 0.0)
 
 
 def rights(log: str) -> str:
@@ -328,12 +324,9 @@ def device_faults(log: str) -> t.Iterator[Finding]:
     """Yield what is wrong with the RDMA devices of the pod: too many, too few, or a link that is down."""
     said, found = _ASKED.search(log), rails(log)
     wanted = int(said[1]) if said else 0
-    if wanted and len(found) > wanted:
-        words = f"the pod asked for {wanted} of the RDMA devices, and has {len(found)}"
-        yield Finding("rdma", "fail", words, code=EXTRA)
-    elif len(found) < max(wanted, 1):
+    if not found or (wanted and len(found) != wanted):
         words = f"the pod asked for {wanted or 'some'} of the RDMA devices, and has {len(found)}"
-        yield Finding("rdma", "fail", words, code=DEVICE)
+        yield Finding("rdma", "fail", words, code=EXTRA if len(found) > wanted else DEVICE)
     for rail in found:
         if rail.state not in ("", "ACTIVE"):
             yield Finding("rdma", "fail", f"the link of {rail.name} is {rail.state}", code=PATH)
@@ -352,7 +345,10 @@ def parse(log: str, settings: Settings) -> Result:
         if speed and settings.gpu_memory:
             most = min(filter(None, (speed, rail.gpu_slot)))
             step, notes = _gpu(rail, mine, most)
-            said += [*notes, *([_slower(rail, most)] if most < speed else [])]
+            if most < speed:
+                words = f"the PCIe link of GPU {rail.gpu} carries {most:.0f} Gb/s at most, which is no fault"
+                notes.append(Finding("gpu", "warn", words))
+            said += notes
             if step:
                 figures.append(Figure("gpu", step.speed, "Gb/s", device, least=round(most * _NEAR, 1)))
                 memory.add(step.used)
@@ -403,11 +399,6 @@ def _gpu(rail: Rail, steps: t.Sequence[Step], most: float) -> tuple[Step | None,
         words = f"{rail.name}: ib_write_bw did not use the memory of the GPU, although it was told to"
         return None, [Finding("gpu", "fail", words, code=GPU)]
     return None, [_fault("gpu", rail, tried)]
-
-
-def _slower(rail: Rail, most: float) -> Finding:
-    words = f"the PCIe link of GPU {rail.gpu} carries {most:.0f} Gb/s at most, which is no fault"
-    return Finding("gpu", "warn", words)
 
 
 def _fault(test: str, rail: Rail, steps: t.Sequence[Step]) -> Finding:

@@ -32,6 +32,7 @@ from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
 from openshift_sandbox.stand_ins.kubevirt import virtual_machines
 from openshift_sandbox.stand_ins.managed_openshift import regular_users
+from openshift_sandbox.stand_ins.network_operator import webhooks as nic_webhooks
 from openshift_sandbox.stand_ins.policy_engine import pods
 from openshift_sandbox.stand_ins.sriov import operator as sriov, webhooks as sriov_webhooks
 
@@ -60,6 +61,7 @@ class Server(ThreadingHTTPServer):
             regular_users.PATH: regular_users.review,
             admission.ATTACHMENTS: attachments.review,
             admission.HOLD: multus.hold,
+            nic_webhooks.PATH: lambda request: nic_webhooks.review(request, self.client),
             sriov.DEFAULTS: sriov_webhooks.default,
             sriov.VALIDATE: lambda request: sriov_webhooks.review(request, self.client),
             sriov.INJECT: lambda request: sriov_webhooks.inject(request, self.client),

@@ -204,11 +204,11 @@ def _first(text: str, ipam: Object, taken: t.Collection[str], network: Wanted) -
     first = ipam.get("range_start") or (start if dash else "")
     last = ipam.get("range_end") or (rest.partition("/")[0] if dash else "")
     excluded = [ipaddress.ip_network(one, strict=False) for one in ipam.get("exclude") or []]
+    lowest = int(ipaddress.ip_address(first)) if first else 0
+    highest = int(ipaddress.ip_address(last)) if last else int(whole[-1])
     for address in whole.hosts():
-        inside = (not first or address >= ipaddress.ip_address(first)) and (
-            not last or address <= ipaddress.ip_address(last)
-        )
-        if inside and str(address) not in taken and not any(address in one for one in excluded):
+        is_inside = lowest <= int(address) <= highest
+        if is_inside and str(address) not in taken and not any(address in one for one in excluded):
             return str(address)
     raise NetworkError(
         f"{_adding(network)}: error at storage engine: Could not allocate IP in range: "

@@ -9,6 +9,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.cluster_network.additional import AdditionalNetworks
 from openshift_sandbox.stand_ins.cluster_network.multus import Multus
+from openshift_sandbox.stand_ins.cluster_network.uplinks import Uplinks
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (AdditionalNetworks, Multus)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (AdditionalNetworks, Multus, Uplinks)

@@ -65,6 +65,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "NodeFeatureRule": ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules"),
     "NodeFeatureRule.nfd.openshift.io": ("nfd.openshift.io/v1alpha1", "nodefeaturerules"),
     "NodeModulesConfig": ("kmm.sigs.x-k8s.io/v1beta1", "nodemodulesconfigs"),
+    "NodeNetworkState": ("nmstate.io/v1beta1", "nodenetworkstates"),
     "PerformanceProfile": ("performance.openshift.io/v2", "performanceprofiles"),
     "Pod": ("v1", "pods"),
     "PodDisruptionBudget": ("policy/v1", "poddisruptionbudgets"),

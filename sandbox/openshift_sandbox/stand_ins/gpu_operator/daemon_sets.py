@@ -26,6 +26,8 @@ from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release
 from openshift_sandbox.stand_ins.gpu_operator.sharing import containers
 
 HOLD: t.Final = "sandbox.openshift/hold"
+MOFED: t.Final = "mofed-validation"
+PEERMEM: t.Final = "nvidia-peermem-ctr"
 APPLIED: t.Final = "nvidia.com/last-applied-hash"
 OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 KERNEL: t.Final = "feature.node.kubernetes.io/kernel-version.full"
@@ -112,7 +114,8 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     image = image_path(operand.image, part, release.images)
     labels = {"app": operand.name} | (DRIVER_COMPONENT if operand is DRIVER else {})
     marks = labels | (PRECOMPILED if operand is DRIVER else {}) | (shared.get("labels") or {})
-    hold = {HOLD: "ready"} if operand is DRIVER else {HOLD: "init"} if operand.init else {}
+    direct = operand is DRIVER and bool((part.get("rdma") or {}).get("enabled"))
+    hold = {HOLD: "ready"} if operand is DRIVER and not direct else {HOLD: "init"} if operand.init else {}
     pod: Object = {
         "nodeSelector": {f"{DEPLOY}{operand.component}": "true"} | dict(operand.selector),
         "tolerations": [TOLERATION, *(one for one in shared.get("tolerations") or [] if one != TOLERATION)],
@@ -125,7 +128,8 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     if operand is DRIVER:
         _complete_driver(pod["containers"], spec, release)
     if operand.init:
-        pod["initContainers"] = [_init(name, image, spec, release) for name in operand.init]
+        init = (*operand.init, MOFED) if direct else operand.init
+        pod["initContainers"] = [_init(name, image, spec, release) for name in init]
     if operand.host_pid:
         pod["hostPID"] = True
     _complete_sharing(operand, pod, spec, release)
@@ -248,7 +252,10 @@ def _complete_driver(made: list[Object], spec: Object, release: Release) -> None
     if kind := part.get("kernelModuleType"):
         own["env"] = [*(own.get("env") or []), {"name": "KERNEL_MODULE_TYPE", "value": kind}]
     if (part.get("rdma") or {}).get("enabled"):
-        made.append(_container("nvidia-peermem-ctr", own["image"], {}))
+        by_host = str(bool(part["rdma"].get("useHostMofed"))).lower()
+        made.append(
+            _container(PEERMEM, own["image"], {"env": [{"name": "USE_HOST_MOFED", "value": by_host}]})
+        )
     for key, (name, image) in SIDECARS.items():
         wanted = spec.get(key) or part.get(key) or {}
         if wanted.get("enabled"):

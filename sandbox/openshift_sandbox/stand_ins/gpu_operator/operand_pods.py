@@ -19,7 +19,7 @@ from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator import output
-from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE, PEERMEM
 from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_operator.rules import versions
@@ -38,6 +38,9 @@ VALIDATOR: t.Final = "nvidia-operator-validator"
 # GPUs that drivers after this branch do not support.
 OUTGROWN: t.Final = ("maxwell", "pascal", "volta")
 LAST_BRANCH: t.Final = 580
+# Labels of nodes with an adapter of NVIDIA, and of those that wait for its driver.
+ADAPTER: t.Final = "feature.node.kubernetes.io/pci-15b3.present"
+NIC_WAIT: t.Final = "network.nvidia.com/operator.mofed.wait"
 NAMES: t.Final = frozenset(operand.name for operand in OPERANDS)
 
 
@@ -99,9 +102,27 @@ def crash_of(cluster: Cluster, pod: Object, node: Object) -> Object | None:
     Branch 580 is the last for GPUs before Turing.
     """
     version, kind = versions.driver(pod), instance_types.of_node(node)
+    if on_node(cluster, "no_peermem", node) and any(
+        one["name"] == PEERMEM for one in pod["spec"]["containers"]
+    ):
+        return {"container": PEERMEM}
     if kind and kind.gpu and kind.gpu.family in OUTGROWN and int(version.partition(".")[0]) > LAST_BRANCH:
         return {"text": output.unsupported_gpu(kind.gpu.pci_device, version)}
     return cluster.trouble("driver_crashloop", **place(node), version=version)
+
+
+def has_nic_driver(pod: Object, node: Object) -> bool:
+    """Return whether the driver of network adapters is loaded, for which mofed-validation waits.
+
+    A node without such an adapter does not wait, and where the host has that driver nobody looks for a pod.
+    """
+    labels = node["metadata"].get("labels") or {}
+    by_host = any(
+        one.get("name") == "USE_HOST_MOFED" and one.get("value") == "true"
+        for container in pod["spec"]["containers"]
+        for one in container.get("env") or []
+    )
+    return labels.get(ADAPTER) != "true" or by_host or labels.get(NIC_WAIT) == "false"
 
 
 def cuda_validator(cluster: Cluster, pod: Object) -> Object:
@@ -181,10 +202,14 @@ class OperandPods(Reconciler):
             self._annotate(cluster, pod, {UNPULLED: NOT_FOUND if unpulled else None})
         if unpulled or not suits(pod, node):
             return
+        if (pod["metadata"].get("annotations") or {}).get(HOLD) == "init":
+            if has_nic_driver(pod, node):
+                self._annotate(cluster, pod, {HOLD: "ready"})
+            return
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
         trouble = crash_of(cluster, pod, node)
         if trouble and not crashing and initialized(pod):
-            self._annotate(cluster, pod, {CRASH: "true", HOLD: None})
+            self._annotate(cluster, pod, {CRASH: trouble.get("container", "true"), HOLD: None})
         elif crashing and not trouble:
             self._annotate(cluster, pod, {CRASH: None})
         elif self._held(pod) and not trouble and initialized(pod):

@@ -78,7 +78,7 @@ def devices(on: Place) -> list[Device]:
 
 def may_lock(on: Place) -> bool:
     """Return whether the pod may lock as much memory as it wants."""
-    container = next(iter(on.pod.get("spec", {}).get("containers") or []), {})
+    container: Object = next(iter(on.pod.get("spec", {}).get("containers") or []), {})
     context = container.get("securityContext") or {}
     has_right = "IPC_LOCK" in ((context.get("capabilities") or {}).get("add") or [])
     is_root = context.get("runAsUser") == 0

@@ -21,18 +21,22 @@ OS: t.Final = "feature.node.kubernetes.io/system-os_release."
 OSTREE: t.Final = f"{OS}OSTREE_VERSION"
 WAIT: t.Final = "network.nvidia.com/operator.mofed.wait"
 DRIVER_LABEL: t.Final = "nvidia.com/ofed-driver"
-RDMA, SRIOV, NV_IPAM, DISCOVERY = (
+RDMA, SRIOV, NV_IPAM, DISCOVERY, IPOIB = (
     "rdma-shared-dp-ds",
     "network-operator-sriov-device-plugin",
     "nv-ipam-node",
     "nic-feature-discovery-ds",
+    "kube-ipoib-cni-ds",
 )
+OWNER: t.Final = "ds-owner"
+# What a NicNodePolicy may have for its nodes, which then the NicClusterPolicy may not have.
+OF_NODES: t.Final = ("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin")
 # State in the status -> (key in the spec, DaemonSet), in the operator's order. No policy wants states without
 # a key here.
 STATES: t.Final[dict[str, tuple[str, str]]] = {
     "state-multus-cni": ("", ""),
     "state-container-networking-plugins": ("", ""),
-    "state-ipoib-cni": ("", ""),
+    "state-ipoib-cni": ("secondaryNetwork.ipoib", IPOIB),
     "state-OFED": ("ofedDriver", ""),
     "state-SRIOV-device-plugin": ("sriovDevicePlugin", SRIOV),
     "state-RDMA-device-plugin": ("rdmaSharedDevicePlugin", RDMA),
@@ -50,14 +54,33 @@ class ImageError(Exception):
     """Neither the component nor spec.global says where the image comes from."""
 
 
+def part_of(policy: Object, key: str) -> Object | None:
+    """Return the part of a policy for a component, or None."""
+    part: Object | None = policy["spec"]
+    for name in key.split("."):
+        part = (part or {}).get(name)
+    return part
+
+
+def suffix(policy: Object) -> str:
+    """Return what the names of a policy's DaemonSets have behind them: for a NicNodePolicy a digest."""
+    if policy["kind"] == "NicClusterPolicy":
+        return ""
+    return f"-{hashlib.sha256(policy['metadata']['name'].encode()).hexdigest()[:8]}"
+
+
 def daemon_sets(
     policy: Object, key: str, name: str, namespace: str, nodes: t.Iterable[Object]
 ) -> list[Object]:
     """Return the DaemonSets of a component: one per kernel of its nodes for the driver, else one."""
-    part = policy["spec"][key]
+    part, own = part_of(policy, key) or {}, policy["spec"].get("nodeSelector") or {}
+    nodes = [node for node in nodes if own.items() <= (node["metadata"].get("labels") or {}).items()]
+    name += suffix(policy)
     if key != "ofedDriver":
         waits = {WAIT: "false"} if key in ("rdmaSharedDevicePlugin", "sriovDevicePlugin") else {}
-        return [_daemon_set(policy, part, name, namespace, {PRESENT: "true"} | waits, {"app": name}, [name])]
+        return [
+            _daemon_set(policy, part, name, namespace, {PRESENT: "true"} | waits | own, {"app": name}, [name])
+        ]
     made = {}
     for node in nodes:
         labels = node["metadata"].get("labels") or {}
@@ -66,8 +89,8 @@ def daemon_sets(
                 f"{labels.get(OS + 'ID')}{labels.get(OS + 'VERSION_ID')}",
                 hashlib.sha256(labels[KERNEL].encode()).hexdigest()[:10],
             )
-            mofed = f"mofed-{release}-{digest}-ds"
-            selector = {PRESENT: "true", KERNEL: labels[KERNEL], OSTREE: labels[OSTREE]}
+            mofed = f"mofed-{release}-{digest}{suffix(policy)}-ds"
+            selector = {PRESENT: "true", KERNEL: labels[KERNEL], OSTREE: labels[OSTREE]} | own
             marks, containers = (
                 {"app": mofed, DRIVER_LABEL: ""},
                 ["mofed-container", "openshift-driver-toolkit-ctr"],
@@ -104,14 +127,15 @@ def _daemon_set(
     }
     owner = {
         "apiVersion": "mellanox.com/v1alpha1",
-        "kind": "NicClusterPolicy",
+        "kind": policy["kind"],
         "name": policy["metadata"]["name"],
         "uid": policy["metadata"]["uid"],
     }
+    is_of_nodes = policy["kind"] == "NicNodePolicy"
     metadata: Object = {
         "name": name,
         "namespace": namespace,
-        "labels": labels,
+        "labels": labels | {OWNER: f"nnp-{policy['metadata']['name']}" if is_of_nodes else policy["kind"]},
         "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
     }
     made: Object = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec}
@@ -140,8 +164,6 @@ def image_path(policy: Object, part: Object, ending: str = "") -> str:
         part.get("version") or shared.get("version"),
     )
     if not repository or not version:
-        raise ImageError(
-            f"image {part['image']}: repository and version must be set in the component or in spec.global"
-        )
+        raise ImageError(f"{'version' if repository else 'repository'} is required")
     whole = f"{repository}/{part['image']}"
     return f"{whole}@{version}" if str(version).startswith("sha256:") else f"{whole}:{version}{ending}"

@@ -32,6 +32,7 @@ BUILD_FAILURE: t.Final = (
 )
 # The prefix of a resource where the configuration names none.
 PREFIXES: t.Final = {RDMA: "rdma", SRIOV: "nvidia.com"}
+_PLUGINS: t.Final = tuple(PREFIXES)
 
 
 def is_nic_driver(pod: Object) -> bool:
@@ -55,30 +56,49 @@ def devices(app: str, config: str, nic: instance_types.Nic, ports: int) -> dict[
     return offered
 
 
+def policy_of(policies: t.Iterable[Object], key: str, node: Object) -> Object | None:
+    """Return the policy that has a part for the node; a NicNodePolicy selects nodes."""
+    labels = node["metadata"].get("labels") or {}
+    for policy in policies:
+        own = policy["spec"].get("nodeSelector") or {}
+        if key in policy["spec"] and own.items() <= labels.items():
+            return policy
+    return None
+
+
 class NicNode(Reconciler):
-    kinds = ("NicClusterPolicy", "Node", "Pod")
+    kinds = ("NicClusterPolicy", "NicNodePolicy", "Node", "Pod")
 
     def __init__(self) -> None:
         self._logs = PodLogs()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         policy = cluster.find("NicClusterPolicy", NAME)
-        pods = [pod for pod in cluster.objects("Pod") if is_nic_driver(pod) or app_of(pod) in PREFIXES]
+        policies = [*([policy] if policy else []), *cluster.objects("NicNodePolicy")]
+        pods = [
+            pod for pod in cluster.objects("Pod") if is_nic_driver(pod) or app_of(pod).startswith(_PLUGINS)
+        ]
         self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
         for pod in pods:
             node = cluster.find("Node", node_of(pod) or "")
             if node and is_nic_driver(pod):
                 self._drive(cluster, pod, node)
         loaded = ready_on(pods, is_nic_driver)
-        plugins = {app: ready_on([pod for pod in pods if app_of(pod) == app], bool) for app in PREFIXES}
+        plugins = {
+            app: ready_on([pod for pod in pods if app_of(pod).startswith(app)], bool) for app in PREFIXES
+        }
         for node in cluster.objects("Node"):
             labels = node["metadata"].get("labels") or {}
             made_of = instance_types.of_node(node)
             if made_of is None or made_of.nic is None or labels.get(PRESENT) != "true":
                 continue
-            self._label(cluster, node, policy, node["metadata"]["name"] in loaded)
+            is_loaded = node["metadata"]["name"] in loaded
+            driver = policy_of(policies, "ofedDriver", node)
+            wanted = str(driver is not None and not is_loaded).lower() if driver or policy else None
+            self._label(cluster, node, wanted)
             for app, key in ((RDMA, "rdmaSharedDevicePlugin"), (SRIOV, "sriovDevicePlugin")):
-                config = str((((policy or {}).get("spec") or {}).get(key) or {}).get("config") or "")
+                serving = policy_of(policies, key, node)
+                config = str((((serving or {}).get("spec") or {}).get(key) or {}).get("config") or "")
                 running = node["metadata"]["name"] in plugins[app]
                 self._advertise(cluster, node, devices(app, config, made_of.nic, made_of.nics), running)
 
@@ -100,9 +120,8 @@ class NicNode(Reconciler):
         ):
             self._annotate(cluster, pod, {HOLD: None})
 
-    def _label(self, cluster: Cluster, node: Object, policy: Object | None, loaded: bool) -> None:
-        """Write the label; remove it with the policy. Without a driver nothing waits."""
-        wanted = None if policy is None else str("ofedDriver" in policy["spec"] and not loaded).lower()
+    def _label(self, cluster: Cluster, node: Object, wanted: str | None) -> None:
+        """Write the label; remove it with the policies. Without a driver nothing waits."""
         if (node["metadata"].get("labels") or {}).get(WAIT) != wanted:
             cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": {WAIT: wanted}}})
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the NVIDIA Network Operator: it turns a NicClusterPolicy into DaemonSets and a status.
 
-The real one also serves NicNodePolicies, and other kinds.
+A NicNodePolicy does so for some nodes. The real one also serves other kinds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ CONDITIONS: t.Final = {
     "state-RDMA-device-plugin": "RDMASharedDevicePluginReady",
     "state-nv-ipam-cni": "NVIPAMReady",
     "state-nic-feature-discovery": "NICFeatureDiscoveryReady",
+    "state-ipoib-cni": "IPoIBCNIReady",
 }
+NODE_STATES: t.Final = {name: one for name, one in STATES.items() if one[0] in daemon_sets.OF_NODES}
 
 
 def operator_of(cluster: Cluster) -> Object | None:
@@ -35,12 +37,15 @@ def operator_of(cluster: Cluster) -> Object | None:
 
 
 class NetworkOperator(Reconciler):
-    kinds = ("NicClusterPolicy", "Deployment", "DaemonSet", "ImageStream", "Node")
+    kinds = ("NicClusterPolicy", "NicNodePolicy", "Deployment", "DaemonSet", "ImageStream", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         deployment = operator_of(cluster)
         if deployment is None:
             return
+        is_new = version_of(deployment) >= CONDITIONS_SINCE
+        for policy in cluster.objects("NicNodePolicy"):
+            self._of_nodes(cluster, policy, deployment["metadata"]["namespace"], is_new)
         for policy in cluster.objects("NicClusterPolicy"):
             name = policy["metadata"]["name"]
             if policy["metadata"].get("deletionTimestamp") or not cluster.due(
@@ -63,13 +68,28 @@ class NetworkOperator(Reconciler):
                     state: ("ready" if how != "ignore" else how, "")
                     for state, (how, _message) in found.items()
                 }
-            self._write(cluster, policy, status(policy, found, version_of(deployment) >= CONDITIONS_SINCE))
+            self._write(cluster, policy, status(policy, found, is_new))
+
+    def _of_nodes(self, cluster: Cluster, policy: Object, namespace: str, is_new: bool) -> None:
+        """Apply a NicNodePolicy, unless another one selects a node of it too."""
+        if policy["metadata"].get("deletionTimestamp") or not cluster.due(
+            policy["metadata"]["uid"], "network_operator", 0.3
+        ):
+            return
+        if problem := overlap(cluster.objects("NicNodePolicy"), cluster.objects("Node")):
+            self._write(cluster, policy, {"state": "error", "reason": problem})
+            return
+        found = {
+            state: self._state(cluster, policy, key, daemon_set, namespace)
+            for state, (key, daemon_set) in NODE_STATES.items()
+        }
+        self._write(cluster, policy, status(policy, found, is_new))
 
     def _state(
         self, cluster: Cluster, policy: Object, key: str, daemon_set: str, namespace: str
     ) -> tuple[str, str]:
         """Return the state of one component, as appliedStates has it."""
-        if not key or key not in policy["spec"]:
+        if not key or daemon_sets.part_of(policy, key) is None:
             self._remove(cluster, policy, key, daemon_set, namespace, set())
             return "ignore", ""
         if key == "ofedDriver" and not cluster.served("ImageStream"):
@@ -77,7 +97,8 @@ class NetworkOperator(Reconciler):
         try:
             wanted = daemon_sets.daemon_sets(policy, key, daemon_set, namespace, cluster.objects("Node"))
         except daemon_sets.ImageError as error:
-            return "error", str(error)
+            what = "failed to create k8s objects from manifest: failed to validate"
+            return "error", f"{what} {key.rpartition('.')[2]} image spec: {error}"
         self._remove(cluster, policy, key, daemon_set, namespace, {one["metadata"]["name"] for one in wanted})
         applied = [self._applied(cluster, one) for one in wanted]
         return ("ready", "") if all(daemon_set_ready(one) for one in applied) else ("notReady", "")
@@ -102,14 +123,14 @@ class NetworkOperator(Reconciler):
                 owner["uid"] == policy["metadata"]["uid"] for owner in metadata.get("ownerReferences", [])
             )
             driver = daemon_sets.DRIVER_LABEL in (metadata.get("labels") or {})
-            same = driver if key == "ofedDriver" else metadata["name"] == name
+            same = driver if key == "ofedDriver" else metadata["name"] == name + daemon_sets.suffix(policy)
             if ours and same and metadata["name"] not in keep and not metadata.get("deletionTimestamp"):
                 cluster.delete("DaemonSet", metadata["name"], namespace)
 
     def _write(self, cluster: Cluster, policy: Object, wanted: Object) -> None:
         before = policy.get("status") or {}
         if any(before.get(field) != value for field, value in wanted.items()):
-            cluster.patch("NicClusterPolicy", policy["metadata"]["name"], None, {"status": wanted}, "status")
+            cluster.patch(policy["kind"], policy["metadata"]["name"], None, {"status": wanted}, "status")
 
 
 def daemon_set_ready(daemon_set: Object) -> bool:
@@ -128,7 +149,7 @@ def version_of(deployment: Object) -> tuple[int, ...]:
 
 
 def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: bool) -> Object:
-    """Return the status of a NicClusterPolicy."""
+    """Return the status of a policy."""
     states = [how for how, _message in found.values()]
     state = "error" if "error" in states else "notReady" if "notReady" in states else "ready"
     applied = [
@@ -139,9 +160,7 @@ def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: b
     if with_conditions:
         known = (policy.get("status") or {}).get("conditions") or []
         asked = {name: entry for name, entry in found.items() if entry[0] != "ignore"}
-        ready = condition(
-            "Ready", state == "ready", "AllComponentsReady" if state == "ready" else "ComponentsNotReady", ""
-        )
+        ready = condition("Ready", state == "ready", *_WHOLE[state])
         parts = [
             condition(CONDITIONS[name], how == "ready", _REASONS[how], message)
             for name, (how, message) in asked.items()
@@ -151,4 +170,28 @@ def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: b
     return wanted
 
 
+def overlap(policies: t.Sequence[Object], nodes: t.Sequence[Object]) -> str:
+    """Return which nodes several NicNodePolicies select, as the operator says it."""
+    found = {
+        node["metadata"]["name"]: [
+            one["metadata"]["name"]
+            for one in policies
+            if (one["spec"].get("nodeSelector") or {}).items()
+            <= (node["metadata"].get("labels") or {}).items()
+        ]
+        for node in nodes
+    }
+    parts = [
+        f'node "{name}" is selected by policies: [{", ".join(sorted(names))}]'
+        for name, names in sorted(found.items())
+        if len(names) > 1
+    ]
+    return f"node selector overlap detected: {'; '.join(parts)}" if parts else ""
+
+
+_WHOLE: t.Final = {
+    "ready": ("AllComponentsReady", ""),
+    "notReady": ("ComponentsNotReady", "One or more components are not yet ready"),
+    "error": ("ComponentError", "One or more components are in error state"),
+}
 _REASONS: t.Final = {"ready": "ComponentReady", "notReady": "ComponentNotReady", "error": "ComponentError"}

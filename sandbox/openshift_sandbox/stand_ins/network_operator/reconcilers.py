@@ -13,6 +13,7 @@ from openshift_sandbox.stand_ins.network_operator.networks import NicNetworks
 from openshift_sandbox.stand_ins.network_operator.node import NicNode
 from openshift_sandbox.stand_ins.network_operator.operator import NetworkOperator
 from openshift_sandbox.stand_ins.network_operator.pools import Ipam
+from openshift_sandbox.stand_ins.network_operator.webhooks import NicWebhooks
 
 RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     NetworkOperator,
@@ -20,4 +21,5 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     NicDriverUpgrade,
     NicNetworks,
     Ipam,
+    NicWebhooks,
 )

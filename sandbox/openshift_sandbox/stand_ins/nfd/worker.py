@@ -192,7 +192,7 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
     chosen = [
         device for device in devices if any(device.device_class.startswith(prefix) for prefix in classes)
     ]
-    found = {}
+    found: dict[str, str] = {}
     for device in chosen:
         name = f"pci-{'_'.join(device.attributes[field] for field in fields)}"
         found |= {f"{name}.present": "true"} | ({f"{name}.sriov.capable": "true"} if device.sriov else {})

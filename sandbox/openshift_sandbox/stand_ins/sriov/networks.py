@@ -57,8 +57,8 @@ class SriovNetworks(Reconciler):
                 raise
             return
         if last != namespace:
-            body = {"metadata": {"annotations": {LAST: namespace}}}
-            cluster.patch(network["kind"], metadata["name"], NAMESPACE, body)
+            last_body = {"metadata": {"annotations": {LAST: namespace}}}
+            cluster.patch(network["kind"], metadata["name"], NAMESPACE, last_body)
 
     def _remove(self, cluster: Cluster, network: Object) -> None:
         metadata = network["metadata"]

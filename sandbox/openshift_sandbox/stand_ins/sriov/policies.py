@@ -203,7 +203,8 @@ def restarted(wanted: Object, interface: Object) -> Object:
 
 
 def _function(wanted: Object, interface: Object, number: int, mtu: int) -> Object:
-    group = next((one for one in wanted["vfGroups"] if number in numbers(one["vfRange"])), {})
+    groups: list[Object] = wanted["vfGroups"]
+    group: Object = next((one for one in groups if number in numbers(one["vfRange"])), {})
     is_vfio = group.get("deviceType") == VFIO
     found: Object = {
         "vfID": number,

@@ -10,9 +10,12 @@ from unit.sandbox.fake_api import World
 from unit.sandbox.networks.builders import NVIDIA, Object, definition, deployment, node, pod, sriov
 
 from openshift_sandbox.client import ApiError
+from openshift_sandbox.hardware.instance_types import of_node
+from openshift_sandbox.hardware.ports import mac, ports
 from openshift_sandbox.stand_ins.cluster_network.additional import AdditionalNetworks
 from openshift_sandbox.stand_ins.cluster_network.attachments import problem
 from openshift_sandbox.stand_ins.cluster_network.multus import Multus, hold
+from openshift_sandbox.stand_ins.cluster_network.uplinks import Uplinks
 from openshift_sandbox.stand_ins.network_operator.networks import NicNetworks
 from openshift_sandbox.stand_ins.network_operator.pools import Ipam, blocks
 from openshift_sandbox.stand_ins.sriov.networks import SriovNetworks
@@ -249,3 +252,22 @@ class TestIpam:
     )
     def test_blocks(self, spec: Object, starts: list[str]) -> None:
         assert [one["startIP"] for one in blocks(ip_pool("10.0.0.0/29", 2, **spec))] == starts
+
+
+class TestUplinks:
+    def test_who_carries_the_network_of_a_node(self) -> None:
+        made = world(node("a"), node("b", ""), reconcilers=[Uplinks()])
+        gateways = {one["metadata"]["name"]: _gateway(one) for one in made.api.all("Node")}
+        assert (gateways["a"]["mac-address"], gateways["b"]) == (mac("a", "eno1"), {})
+        made.scenario.now.troubles.append({"type": "adapter_carries_node", "node": "a"})
+        made.settle(3)
+        [port, _second] = ports("a", of_node(node("a")))
+        assert _gateway(made.api.get("Node", "a"))["mac-address"] == port.mac
+        state = made.api.get("NodeNetworkState", "a")["status"]["currentState"]
+        [bridge] = [one for one in state["interfaces"] if one["type"] == "ovs-bridge"]
+        assert [one["name"] for one in bridge["bridge"]["port"]] == ["ens1f0np0", "br-ex"]
+
+
+def _gateway(node: Object) -> Object:
+    text = node["metadata"]["annotations"].get("k8s.ovn.org/l3-gateway-config", "{}")
+    return t.cast(Object, json.loads(text).get("default", {}))

@@ -1,0 +1,70 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playbooks with networks: what plan.yml names, what enable_gpus.yml brings, what a removal leaves."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster, must_get
+from integration.networks.test_gpu_network import MACVLAN, RAIL, SRIOV, Data, held
+from integration.playbook import Playbook
+from integration.troubles.demo import QUICK
+from integration.wire import Audit
+
+SCENARIO: t.Final = "networks"
+pytestmark = pytest.mark.story("one cluster gets GPUs with networks, and gives both back")
+
+NETWORKS: t.Final = [{**network, "pools": ["eth"], "namespaces": ["team-a"]} for network in (MACVLAN, RAIL)]
+VARIABLES: t.Final[Data] = {
+    **QUICK,
+    "gpu_pools": [
+        {
+            "name": "eth",
+            "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 2}},
+        }
+    ],
+    "gpu_networks": NETWORKS,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def team(cluster: Cluster) -> None:
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}})
+
+
+def test_a_wrong_network_is_refused_before_anything_else(playbook: Playbook, audit: Audit) -> None:
+    twice = [*NETWORKS, {**NETWORKS[1], "name": "rail-1"}]
+    run = playbook.playbook("enable_gpus", **{**VARIABLES, "gpu_networks": twice})
+    codes = [problem["code"] for problem in run.failure["problems"]]
+    assert codes == ["NET-OVERLAP", "NET-VF-OVERLAP"]
+    assert audit.writes(*run.tasks) == []
+
+
+def test_a_plan_names_the_nodes_that_may_reboot(playbook: Playbook, audit: Audit) -> None:
+    run = playbook.playbook("plan", **VARIABLES)
+    assert run.rc == 0, run.output
+    assert audit.writes(*run.tasks) == []
+    assert f"reboot  eth-0, eth-1 (SriovNetworkNodePolicy {SRIOV}/rail-0-eth)" in run.output
+    assert "make    NetworkAttachmentDefinition team-a/storage" in run.output
+
+
+def test_a_run_brings_gpus_and_networks(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    run = playbook.playbook("enable_gpus", **VARIABLES)
+    assert run.rc == 0, run.output
+    offered = must_get(cluster.client, "v1", "nodes", "eth-1")["status"]["allocatable"]
+    assert (offered["nvidia.com/gpu"], offered["openshift.io/rail_0"]) == ("2", "8")
+    again = playbook.playbook("enable_gpus", **VARIABLES)
+    assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, [])
+
+
+def test_a_removal_gives_the_networks_back(cluster: Cluster, playbook: Playbook) -> None:
+    """The GPU operator stays: nodes of no pool have GPUs too."""
+    run = playbook.playbook("remove_gpus", **VARIABLES)
+    assert run.rc == 0, run.output
+    assert {plural: names for plural, names in held(cluster).items() if names} == {}
+    assert cluster.client.get("v1", "namespaces", SRIOV) is None
+    node = must_get(cluster.client, "v1", "nodes", "eth-1")
+    assert node["status"]["allocatable"].get("openshift.io/rail_0", "0") == "0"
