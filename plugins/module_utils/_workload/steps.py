@@ -211,6 +211,7 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
         turn.unfit = {node: reason for node, reason in reasons.items() if reason}
         fit = [node for node in found if name(node) not in turn.unfit]
         turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.force)
+        _add_partners(turn, fit)
     due = {name(node): node for turn in group for node in turn.due}
     if not due:
         return
@@ -218,8 +219,22 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
     for turn in group:
         names = {name(node) for node in turn.due}
         turn.left, turn.busy = left, {node: who for node, who in busy.items() if node in names}
+        if len(turn.free) < turn.params.program.nodes:
+            turn.busy |= {name(node): "the nodes that would run it together are busy" for node in turn.free}
     if warning := obstacles.check_busy(busy, len(due), params.strict):
         api.warn(warning)
+
+
+def _add_partners(turn: Turn, fit: t.Sequence[KubeObject]) -> None:
+    """Make nodes due that fill the group of the due ones. Without enough of them the due ones are unfit."""
+    size, names = turn.params.program.nodes, {name(node) for node in turn.due}
+    if size > len(fit) and names:
+        reason = f"it runs on {number_of(size, 'node')} together, and {len(fit)} can run it"
+        turn.unfit |= dict.fromkeys(names, reason)
+        turn.due = []
+    elif 0 < len(names) < size:
+        others = [node for node in fit if name(node) not in names]
+        turn.due = [*turn.due, *others[: size - len(names)]]
 
 
 def _refuse_busy(api: Api, turn: Turn) -> None:
@@ -245,6 +260,11 @@ def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> No
 
 def _run(api: Api, jobs: t.Sequence[Job]) -> None:
     """Validate the nodes of the jobs together; one after the other if a quota does not take them all."""
+    # Of a large pool too few nodes for a group may be left, which run nothing now.
+    few = [job for job in jobs if len(job.nodes) < job.turn.params.program.nodes]
+    for job in few:
+        job.turn.ran |= {name(node): job.turn.ran.get(name(node), []) for node in job.nodes}
+    jobs = [job for job in jobs if job not in few]
     try:
         if jobs:
             run(api, jobs)

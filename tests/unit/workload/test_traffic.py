@@ -9,7 +9,7 @@ from unit.fake_server import Answer, status
 from unit.workload.builders import params
 from unit.workload.measuring import Measuring, Pod
 from unit.workload.programs.test_rdma import CAPABLE, LIMITED, LIST, NO_MR, UNLIMITED, device, log, ran, step
-from unit.workload.test_steps import PLACE, PODS
+from unit.workload.test_steps import PLACE, PODS, THEIRS
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
@@ -185,3 +185,48 @@ def test_a_log_is_read_from_its_first_lines() -> None:
     world.test()
     assert len(asked) == 2
     assert all("tailLines=2000" in url for url in asked), asked
+
+
+def reboot(world: Traffic, node: str) -> None:
+    (live,) = [one for key, one in world.server.objects.items() if key[1] == "nodes" and key[3] == node]
+    live["status"]["nodeInfo"]["bootID"] = "b2"
+
+
+def again(world: Traffic) -> dict[str, t.Any]:
+    """Validate what has changed. Return what the program says of each node that ran."""
+    found = world.test()
+    return {
+        one["name"]: one["programs"][0]["outcome"] for one in found["workload"]["nodes"] if one["programs"]
+    }
+
+
+def test_a_node_that_was_booted_runs_with_a_partner() -> None:
+    world = Traffic("gpu-2")
+    world.test()
+    reboot(world, "gpu-2")
+    assert again(world) == {"gpu-0": "passed", "gpu-2": "passed"}
+    assert again(world) == {}
+
+
+def test_a_node_whose_partners_are_busy_stays_due() -> None:
+    world = Traffic()
+    world.test()
+    reboot(world, "gpu-1")
+    world.leave("theirs", THEIRS)
+    assert again(world) == {"gpu-0": "not_run", "gpu-1": "not_run"}
+
+
+def test_a_pool_of_one_node_has_no_pair() -> None:
+    world = Traffic()
+    (key,) = [key for key in world.server.objects if key[1] == "nodes" and key[3] == "gpu-1"]
+    del world.server.objects[key]
+    assert again(world) == {"gpu-0": "not_run"}
+    assert world.seen == []
+
+
+def test_a_node_that_is_left_over_has_not_passed() -> None:
+    world = Traffic("gpu-2")
+    world.test(max_nodes=2)
+    hosts = {pod["spec"]["nodeSelector"]["kubernetes.io/hostname"] for pod in world.seen}
+    assert hosts == {"host-gpu-0", "host-gpu-1"}
+    assert again(world) == {"gpu-0": "passed", "gpu-2": "passed"}

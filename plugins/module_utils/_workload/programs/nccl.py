@@ -307,8 +307,8 @@ def _ways(log: str, ways: t.Mapping[str, t.Sequence[str]], settings: Settings) -
                 else "because it found no RDMA device"
             )
             more = "; the pod has none of them, so request their resource" if lacks else ""
-            how, code = ("fail", SOCKETS) if settings.network else ("warn", "")
-            yield Finding(name, how, f"NCCL used TCP sockets, {why}{more}", code=code)
+            words, over = f"NCCL used TCP sockets, {why}{more}", settings.network
+            yield Finding(name, "fail" if over else "warn", words, code=SOCKETS if over else "")
         elif set(nets) & set(found) and not any(way.endswith("/GDRDMA") for way in nets):
             text = "RDMA without GPUDirect: the data passes through the memory of the host"
             yield Finding(name, "warn", text)

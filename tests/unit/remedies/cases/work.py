@@ -14,7 +14,7 @@ from unit.workload.programs.test_rdma import CUDA, NO_MR, log, ran, step
 from unit.workload.test_gate_steps import Gated, pool
 from unit.workload.test_obstacles import QUOTA
 from unit.workload.test_steps import THEIRS, OnPod, World
-from unit.workload.test_traffic import NETWORK, RDMA, Traffic
+from unit.workload.test_traffic import RDMA, Traffic
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.judge import NO_KERNEL_IMAGE
 from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
@@ -133,7 +133,14 @@ def without_code(options: Options) -> str | None:
 
 def with_traffic(options: Options) -> str | None:
     """Validate a pair whose NICs reach GPU memory with the open kernel modules, by an image of a test."""
-    given = checked("gpu_plan", {"platform": "aws", **options})
+    described = {
+        "name": "fast",
+        "kind": "sriov",
+        "namespaces": ["gpu-validation"],
+        "ipam": {"type": "none"},
+        "sriov": {"vfs": 2},
+    }
+    given = checked("gpu_plan", {"platform": "aws", "networks": [described], **options})
     planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
     (program,) = planned["validations"][0]["programs"]
     gpu = ran("dmabuf", 390.0)
@@ -142,7 +149,7 @@ def with_traffic(options: Options) -> str | None:
     elif planned["stack"]["driver"].get("kernel_module_type") != "open":
         gpu = step("dmabuf", f"{CUDA}DMA-BUF is not supported on this GPU\n") + step("peermem", CUDA + NO_MR)
     says = dict.fromkeys(("gpu-0", "gpu-1"), log(ran("host", 392.0), gpu))
-    return validate(Traffic(says=says), {"pools": planned["validations"], "networks": [NETWORK]})
+    return validate(Traffic(says=says), {"pools": planned["validations"], "networks": planned["attachments"]})
 
 
 def pools_with_traffic(kind: str, **more: str) -> str:
