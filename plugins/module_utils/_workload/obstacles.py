@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue.well_known import GPU
 from .._core import references, refusals
-from .._core.errors import ApiError, InputError, NotReadyError, text_of
+from .._core.errors import ApiError, InputError, NotReadyError
 from .._core.objects import KubeObject, number_of
 from .._core.ownership import owned
 from .._nodes import claims as gpu_claims, devices, dra, free
@@ -118,8 +118,7 @@ def refused(error: ApiError, namespace: str) -> ApiError | NotReadyError:
         return error
     if "security context constraint" in error.message or "violates PodSecurity" in error.message:
         why = f"namespace {namespace} does not take pods with capability IPC_LOCK: {error.message}"
-        text = text_of(rdma.RIGHTS, node="(any)", why=why)
-        return NotReadyError(text.code, text.message, text.remedy, evidence=error.evidence)
+        return NotReadyError(rdma.RIGHTS, node="of the pool", why=why, evidence=error.evidence)
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(

@@ -194,7 +194,8 @@ def planned(*programs: t.Any) -> Data:
         existing(2, pool="b") | {"name": "theirs"},
     ]
     given = {"pools": pools, "platform": "baremetal", "networks": NETWORKS}
-    return gpu_plan.ensure(api_on(FakeServer()), checked("gpu_plan", given))["plan"]
+    plan: Data = gpu_plan.ensure(api_on(FakeServer()), checked("gpu_plan", given))["plan"]
+    return plan
 
 
 def test_programs_over_a_network() -> None:

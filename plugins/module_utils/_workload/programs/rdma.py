@@ -18,11 +18,9 @@ from .program import Figure, Finding, GpuNode, Program, Result, Settings
 PAIR: t.Final = 2
 PORT: t.Final = 18515
 DEVICE: t.Final = "WORK-RDMA-DEVICE"
-EXTRA: t.Final = "WORK-RDMA-EXTRA"
 GPU: t.Final = "WORK-RDMA-GPU"
 IMAGE: t.Final = "WORK-RDMA-IMAGE"
 PATH: t.Final = "WORK-RDMA-PATH"
-RAIL: t.Final = "WORK-RDMA-RAIL"
 RIGHTS: t.Final = "WORK-RDMA-RIGHTS"
 # Share of the line rate below which a link is slow: 85 of 100, 170 of 200, 340 of 400, 680 of 800 Gb/s.
 _GOOD: t.Final = 0.85
@@ -252,9 +250,8 @@ _TEXTS: t.Final = tuple(
             DEVICE,
             "the pod cannot open an RDMA device",
         ),
-        (r"DMA-BUF is not supported on this GPU", GPU, "the driver of the GPU has no DMA-BUF"),
         (r"OFED stack does not support DMA-BUF", GPU, "the driver of the NIC has no DMA-BUF"),
-        (r"cuMemGetHandleForAddressRange error=", GPU, "the driver of the GPU gave no DMA-BUF"),
+        (r"DMA-BUF is not supported|cuMemGetHandle\w+ error=", GPU, "the driver of the GPU gave no DMA-BUF"),
         (
             r"Failed to modify QP \d+ to RT[RS]|Unable to Connect the HCA's|[Cc]ompletion with error"
             r"|Failed status \d+",
@@ -294,10 +291,8 @@ def rails(log: str) -> list[Rail]:
     """Return the RDMA devices that the pod could open."""
     return [
         Rail(
-            number=int(found["number"]),
-            name=found["name"],
-            link=found["link"],
-            state=found["state"],
+            int(found["number"]),
+            *found.group("name", "link", "state"),
             rate=_number(found["rate"]),
             slot=_number(found["speed"]) * _number(found["wide"]) * _PCIE,
             gpu=int(found["gpu"]),
@@ -326,7 +321,7 @@ def device_faults(log: str) -> t.Iterator[Finding]:
     wanted = int(said[1]) if said else 0
     if not found or (wanted and len(found) != wanted):
         words = f"the pod asked for {wanted or 'some'} of the RDMA devices, and has {len(found)}"
-        yield Finding("rdma", "fail", words, code=EXTRA if len(found) > wanted else DEVICE)
+        yield Finding("rdma", "fail", words, code="WORK-RDMA-EXTRA" if len(found) > wanted else DEVICE)
     for rail in found:
         if rail.state not in ("", "ACTIVE"):
             yield Finding("rdma", "fail", f"the link of {rail.name} is {rail.state}", code=PATH)
@@ -353,16 +348,13 @@ def parse(log: str, settings: Settings) -> Result:
                 figures.append(Figure("gpu", step.speed, "Gb/s", device, least=round(most * _NEAR, 1)))
                 memory.add(step.used)
         findings += [one._replace(device=device) for one in said]
+    links = [f"{rail.name}: {rail.link} {rail.rate:g} Gb/s" for rail in found]
     return Result(
         passed=bool(figures) and not any(one.status == "fail" for one in findings),
         uuids=tuple(devices.uuids(log)),
         figures=tuple(figures),
         findings=tuple(dict.fromkeys([*findings, *readings.parse(log)])),
-        extra={
-            "rights": rights(log),
-            "gpu_memory": sorted(memory),
-            "links": [f"{rail.name}: {rail.link} {rail.rate:g} Gb/s" for rail in found],
-        },
+        extra={"rights": rights(log), "gpu_memory": sorted(memory), "links": links},
     )
 
 
@@ -394,7 +386,7 @@ def _gpu(rail: Rail, steps: t.Sequence[Step], most: float) -> tuple[Step | None,
     step = next((one for one in tried if one.speed and one.used != "host"), None)
     if step:
         is_far = step.speed <= most * _FAR
-        return step, [Finding("gpu", "warn", rail.way, code=RAIL)] if is_far else []
+        return step, [Finding("gpu", "warn", rail.way, code="WORK-RDMA-RAIL")] if is_far else []
     if any(one.speed for one in tried):
         words = f"{rail.name}: ib_write_bw did not use the memory of the GPU, although it was told to"
         return None, [Finding("gpu", "fail", words, code=GPU)]
@@ -420,12 +412,5 @@ def _last(text: str) -> str:
 
 
 PROGRAM: t.Final = Program(
-    "node",
-    image=images.perftest,
-    script=script,
-    parse=parse,
-    seconds=lambda _settings: 600,
-    unfit=unfit,
-    cpu=1,
-    memory=2048,
+    "node", images.perftest, script, parse, lambda _settings: 600, unfit, cpu=1, memory=2048
 )
