@@ -31,6 +31,7 @@ POOL = {"name": "it-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a
 SHARED: t.Final = {"namespace": "default", "config_map": "it-shared"}
 APART: t.Final = {"spare_namespace": "it-spare"}
 TUNED = {"name": "it-tuned"}
+NETWORK = {"name": "it-network", "kind": "macvlan", "namespaces": ["it-network"]}
 SCALED = {
     "name": "it-scaled",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
@@ -74,6 +75,13 @@ CASES = [
         create={**SHARED, "pools": [{"name": "it-shared", "sharing": {"time_slicing": {"replicas": 4}}}]},
         modify={**SHARED, "pools": [{"name": "it-shared", "sharing": {"mps": {"replicas": 4}}}]},
         delete={**SHARED, "pools": [{"name": "it-shared"}], "state": "absent"},
+    ),
+    Case(
+        "gpu_network",
+        before=[task("manifests", objects=[manifest("Namespace", "it-network")])],
+        create={"networks": [NETWORK | {"macvlan": {"mode": "bridge"}}]},
+        modify={"networks": [NETWORK | {"macvlan": {"mode": "private"}}]},
+        delete={"networks": [NETWORK], "state": "absent"},
     ),
     Case(
         "gpu_partition",

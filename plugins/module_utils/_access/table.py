@@ -157,14 +157,10 @@ gpu_network
   -            list,watch                           Node Pod NetworkAttachmentDefinition
   -            list,get?,create?,patch?             Namespace
   -            get,patch?                           networks.operator.openshift.io
-  -            get?,list,watch?,create?,patch?      MacvlanNetwork IPoIBNetwork HostDeviceNetwork
-  -            delete?                              MacvlanNetwork IPoIBNetwork HostDeviceNetwork
-  nic          get?,list,watch?,create?,patch?      IPPool CIDRPool
-  nic          delete?                              IPPool CIDRPool
-  sriov        get?,list,watch?,create?,patch?      SriovNetworkNodePolicy SriovNetworkPoolConfig
-  sriov        delete?                              SriovNetworkNodePolicy SriovNetworkPoolConfig
-  sriov        get?,list,watch?,create?,patch?      SriovNetwork SriovIBNetwork
-  sriov        delete?                              SriovNetwork SriovIBNetwork
+  -            get?,list,watch?,create?,patch?,delete? MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  nic          get?,list,watch?,create?,patch?,delete? IPPool CIDRPool
+  sriov        get?,list,watch?,create?,patch?,delete? SriovNetworkNodePolicy SriovNetworkPoolConfig
+  sriov        get?,list,watch?,create?,patch?,delete? SriovNetwork SriovIBNetwork
   sriov        list,watch?                          SriovNetworkNodeState
   networks     get,create,patch,delete              NetworkAttachmentDefinition
 gpu_network sriov
@@ -181,13 +177,11 @@ gpu_network networks absent
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,delete?             MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   nic          get?,list,watch?,delete?             IPPool CIDRPool
-  sriov        get?,list,watch?,delete?             SriovNetwork SriovIBNetwork
-  sriov        get?,list?,watch?,delete?            SriovOperatorConfig
+  sriov        get?,list,watch?,delete?             SriovNetwork SriovIBNetwork SriovOperatorConfig
   networks     get,delete                           NetworkAttachmentDefinition
 gpu_network sriov absent
   sriov        get,list,watch,delete                SriovNetworkNodePolicy SriovNetwork SriovIBNetwork
   sriov        get,list,watch,delete                SriovOperatorConfig
-  sriov        list,watch                           SriovNetworkNodeState
 driver_upgrade
   -            get,list,watch,patch                 Node ClusterPolicy
   -            get?                                 Namespace

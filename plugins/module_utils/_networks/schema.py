@@ -163,7 +163,7 @@ def read(value: t.Any, path: str, problems: Problems) -> list[Network]:
 def _network(entry: t.Any, path: str, problems: Problems) -> Network | None:
     given = read_map(entry, FIELDS, path, problems)
     pools = _pools(given.get("pools") or [], f"{path}.pools", problems)
-    kind = given.get("kind")
+    kind: str = given.get("kind") or ""
     if kind:
         _check_kind(given, kind, path, problems)
     ipam = given.get("ipam") or {"type": "none"}

@@ -81,12 +81,11 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     wanted = objects.build(networks, params["network_namespace"], MAKERS[MACVLAN].kind in seen.served)
     _refuse_foreign(wanted, seen)
     stale = _stale(networks, wanted, seen)
+    _check_cards(api, networks, wanted, seen)
     questions, nodes = _questions(wanted, stale, seen)
     ends = consent.ask(api, questions, params["on_busy"], "NET-BUSY")
-    if any(network.is_sriov for network in networks):
-        _prepare(api, params, networks, seen)
-    _check_cards(networks, seen)
-    _dry_run(api, networks, wanted, seen)
+    if any(network.is_sriov for network in networks) and _prepare(api, params, networks, seen):
+        _check_cards(api, networks, wanted, seen)
     if has_new_namespace:
         api.apply(validation_namespace(params["validation_namespace"]))
     for obj in stale:
@@ -265,31 +264,34 @@ def _question(obj: KubeObject, how: str) -> Question:
     )
 
 
-def _prepare(api: Api, params: GpuNetworkParams, networks: t.Sequence[Network], seen: _Seen) -> None:
-    """Start the SR-IOV operator's daemons where nobody has, and wait until they have read the cards."""
+def _prepare(api: Api, params: GpuNetworkParams, networks: t.Sequence[Network], seen: _Seen) -> bool:
+    """Start the SR-IOV operator's daemons where nobody has, and wait until they have read the cards.
+
+    Return True if the task did not know all of these cards before.
+    """
     wanted = objects.operator_config(params["wait_for_driver"])
     if not api.served(objects.OPERATOR_CONFIG):
         if api.check_mode:
             api.apply(wanted)
-        return
+        return False
     live = api.get(objects.OPERATOR_CONFIG, name(wanted), SRIOV_NAMESPACE)
     adopt_or_apply(api, objects.OPERATOR_CONFIG, wanted, "report", live)
     nodes = [node for network in networks if network.is_sriov for node in seen.nodes_of(network)]
+    judged, before = judge.known_to(nodes), seen.states
     query = {"states": Query(STATE, SRIOV_NAMESPACE)}
-    found = api.wait(query, judge.known_to(nodes), "cards of the nodes", on_timeout_code="NET-NO-STATE")
-    seen.states = found["states"]
+    seen.states = api.wait(query, judged, "cards of the nodes", on_timeout_code="NET-NO-STATE")["states"]
+    return not judged({"states": before}).is_ready
 
 
-def _check_cards(networks: t.Sequence[Network], seen: _Seen) -> None:
+def _check_cards(
+    api: Api, networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen
+) -> None:
+    """Raise AcceleratorError for cards of the other link, and for a policy that the webhook denies."""
     problems = Problems()
     for network in networks:
         if network.is_sriov or network.kind == IPOIB:
             rules.check_cards(network, seen.nodes_of(network), seen.states, problems)
     problems.raise_if_any()
-
-
-def _dry_run(api: Api, networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen) -> None:
-    """Ask the webhook of the SR-IOV operator about each policy before any is written."""
     paths = {network.name: f"{network.path}.{network.kind}" for network in networks}
     for obj in wanted:
         if obj["kind"] == POLICY.kind and POLICY.kind in seen.served:

@@ -37,7 +37,7 @@ RAIL: t.Final[Data] = {
     "mtu": 9000,
     "sriov": {"vfs": 8, "interfaces": ["ens2f0np0"]},
 }
-BOTH: t.Final = {"networks": [MACVLAN, RAIL], "wait_timeout": 120}
+BOTH: t.Final[Data] = {"networks": [MACVLAN, RAIL], "wait_timeout": 120}
 
 
 def run(playbook: Playbook, **options: t.Any) -> TaskResult:
@@ -51,7 +51,7 @@ def before(cluster: Cluster, playbook: Playbook) -> dict[str, set[str]]:
     """Make the namespaces of the teams, install the SR-IOV operator, and return the objects of networks."""
     for space in ("team-a", "team-b"):
         cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
-    operator = {"name": "sriov-network-operator", "namespace": SRIOV, "source": "redhat-operators"}
+    operator: Data = {"name": "sriov-network-operator", "namespace": SRIOV, "source": "redhat-operators"}
     found = playbook.module("olm_operator", **operator)
     assert not found.failed, found.result
     return held(cluster)

@@ -19,7 +19,7 @@ from openshift_sandbox.client import ApiError, Client
 SCENARIO: t.Final = "networks"
 pytestmark = [
     pytest.mark.story("two operators come, and pods get networks"),
-    pytest.mark.long("it tests the sandbox, whose parts unit/sandbox/networks/test_sriov.py holds"),
+    pytest.mark.long("it tests the sandbox"),
 ]
 
 Data = dict[str, t.Any]

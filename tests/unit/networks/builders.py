@@ -10,7 +10,7 @@ from unit.fake_server import Answer, FakeServer, status
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._networks import objects, rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._networks import objects, rules, schema
 from ansible_collections.accelerators.openshift.plugins.module_utils._networks.schema import Network
 from ansible_collections.accelerators.openshift.plugins.module_utils._networks.steps import GpuNetworkParams
 
@@ -42,7 +42,7 @@ def macvlan(name: str = "storage", **more: t.Any) -> Given:
 def sriov(name: str = "rail-0", /, **more: t.Any) -> Given:
     """Return a network of virtual functions. more: keys of the network, or options of its kind."""
     kind = more.pop("kind", "sriov")
-    options = {key: more.pop(key) for key in [*more] if key in rules.schema.OF_KIND["sriov"]}
+    options = {key: more.pop(key) for key in [*more] if key in schema.OF_KIND["sriov"]}
     return {
         "name": name,
         "kind": kind,
@@ -83,12 +83,12 @@ def state(
     }
 
 
-def node(name: str, pool: str = "training", **offers: int) -> KubeObject:
+def node(name: str, pool: str = "training", offers: t.Mapping[str, int] | None = None) -> KubeObject:
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": dict(pool_label(pool))},
-        "status": {"allocatable": {key: str(number) for key, number in offers.items()}},
+        "status": {"allocatable": {key: str(number) for key, number in (offers or {}).items()}},
     }
 
 

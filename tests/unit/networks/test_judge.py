@@ -24,10 +24,12 @@ def done(name: str = "n1", **more: t.Any) -> Given:
     return found
 
 
-def verdict(network: Given, *, grace: float = 30, **snapshot: t.Any) -> Readiness:
+def verdict(
+    network: Given, *, grace: float = 30, nodes: list[Given] | None = None, **snapshot: t.Any
+) -> Readiness:
     seen = {
         "attachments": [ATTACHED],
-        "nodes of training": [node("n1", **{"openshift.io/rail_0": 8})],
+        "nodes of training": nodes or [node("n1", offers={"openshift.io/rail_0": 8})],
         **snapshot,
     }
     return judge.Judge(read(network), grace, lambda: 0.0)(seen)
@@ -68,9 +70,7 @@ def test_trouble_that_lasts_fails() -> None:
 
 
 def test_fewer_devices_than_functions_are_not_enough() -> None:
-    found = verdict(
-        sriov(), states=[done()], **{"nodes of training": [node("n1", **{"openshift.io/rail_0": 7})]}
-    )
+    found = verdict(sriov(), states=[done()], nodes=[node("n1", offers={"openshift.io/rail_0": 7})])
     assert found.code == "NET-ALLOC"
     assert found.message == "Node n1: it offers 7 of 8 openshift.io/rail_0."
 
@@ -104,8 +104,8 @@ def test_the_operators_error_is_quoted() -> None:
 
 
 def test_a_shared_device_is_enough_with_one() -> None:
-    offers = {"nodes of training": [node("n1", **{"rdma/a": 63}), node("n2")]}
-    found = verdict(macvlan("rail-0", resource="rdma/a"), **offers)
+    offers = [node("n1", offers={"rdma/a": 63}), node("n2")]
+    found = verdict(macvlan("rail-0", resource="rdma/a"), nodes=offers)
     assert found.message == "Node n2: it offers 0 of 1 rdma/a."
 
 

@@ -18,6 +18,7 @@ from openshift_sandbox.stand_ins.machine_config.keys import says
 from openshift_sandbox.stand_ins.sriov.names import (
     COMPLETE,
     CURRENT,
+    DEFAULT,
     DESIRED,
     DRAIN,
     IDLE,
@@ -25,10 +26,17 @@ from openshift_sandbox.stand_ins.sriov.names import (
     REBOOT,
     STATE,
     annotation,
-    config_of,
 )
 from openshift_sandbox.stand_ins.sriov.operator import offered
-from openshift_sandbox.stand_ins.sriov.policies import VFIO, applied, differs, drains, reboots, restarted
+from openshift_sandbox.stand_ins.sriov.policies import (
+    VFIO,
+    applied,
+    configures,
+    differs,
+    drains,
+    reboots,
+    restarted,
+)
 
 ARGUMENTS: t.Final = "sandbox.openshift/kernel-arguments"
 IOMMU: t.Final = "intel_iommu=on iommu=pt"
@@ -39,23 +47,23 @@ FAILURE_TEXT: t.Final = (
 
 
 class SriovDaemon(Reconciler):
-    kinds = ("Deployment", "MachineConfig", "Node", "Pod", "SriovNetworkNodeState", "SriovOperatorConfig")
+    kinds = ("MachineConfig", "Node", "Pod", "SriovNetworkNodeState", "SriovOperatorConfig")
 
     def __init__(self) -> None:
         # The generation of each state that is done, by its uid.
         self._done: dict[str, int] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        config = config_of(cluster)
+        config = cluster.find("SriovOperatorConfig", DEFAULT, NAMESPACE)
         states = cluster.objects("SriovNetworkNodeState", NAMESPACE)
         names = {state["metadata"]["name"] for state in states}
         for state in states:
             node = cluster.find("Node", state["metadata"]["name"])
             is_known = "syncStatus" in (state.get("status") or {}) and annotation(state, CURRENT)
-            if config is not None and node is not None and is_known:
+            if config is not None and node is not None and is_known and configures(config, node):
                 self._sync(cluster, config, state, node)
         for node in cluster.objects("Node"):
-            if node["metadata"]["name"] not in names:
+            if config is None or node["metadata"]["name"] not in names or not configures(config, node):
                 self._offer(cluster, node, [])
 
     def _sync(self, cluster: Cluster, config: Object, state: Object, node: Object) -> None:

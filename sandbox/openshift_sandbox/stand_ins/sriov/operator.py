@@ -4,12 +4,14 @@
 """Stand in for the SR-IOV network operator: states of nodes, device plugins, webhooks, finalizers.
 
 The real one also runs a config daemon and a device plugin on each node as DaemonSets; here other stand-ins
-do their work, without pods. It keeps the state of a node that its selector leaves for 30 minutes.
+do their work, without pods. Like the real one it keeps the state of a node that its selector leaves for 30
+minutes: while the driver of the adapters loads again, a selector by its label leaves the node.
 """
 
 from __future__ import annotations
 
 import typing as t
+from datetime import UTC, datetime, timedelta
 
 from openshift_sandbox.hardware.instance_types import of_node
 from openshift_sandbox.hardware.ports import ports
@@ -25,6 +27,7 @@ from openshift_sandbox.stand_ins.sriov.names import (
     PLUGIN,
     PREFIX,
     STATE,
+    annotation,
     config_of,
 )
 from openshift_sandbox.stand_ins.sriov.policies import (
@@ -36,6 +39,8 @@ from openshift_sandbox.stand_ins.sriov.policies import (
     selects,
 )
 
+KEPT: t.Final = "sriovnetwork.openshift.io/keep-state-until"
+STALE: t.Final = 1800.0
 FINALIZER: t.Final = "operatorconfig.finalizers.sriovnetwork.openshift.io"
 DEFAULTS, VALIDATE, INJECT = "/sriov/default", "/sriov/validate", "/sriov/inject"
 OPERATOR_WEBHOOK: t.Final = "sriov-operator-webhook-config"
@@ -85,7 +90,18 @@ class SriovOperator(Reconciler):
             self._state(cluster, config, node, [one for one in policies if selects(one, node)])
         for state in cluster.objects("SriovNetworkNodeState", NAMESPACE):
             if state["metadata"]["name"] not in nodes:
-                cluster.delete("SriovNetworkNodeState", state["metadata"]["name"], NAMESPACE)
+                self._leave(cluster, state)
+            elif annotation(state, KEPT):
+                cluster.restart(state["metadata"]["uid"], "sriov_stale_state")
+                self._patch(cluster, state, {"annotations": {KEPT: None}})
+
+    def _leave(self, cluster: Cluster, state: Object) -> None:
+        """Delete the state of a node without a daemon, some time later."""
+        if cluster.due(state["metadata"]["uid"], "sriov_stale_state", STALE):
+            cluster.delete("SriovNetworkNodeState", state["metadata"]["name"], NAMESPACE)
+        elif not annotation(state, KEPT):
+            until = datetime.now(UTC) + timedelta(seconds=cluster.delay("sriov_stale_state", STALE))
+            self._patch(cluster, state, {"annotations": {KEPT: until.strftime("%Y-%m-%dT%H:%M:%SZ")}})
 
     def _register(self, cluster: Cluster, spec: Object) -> None:
         name = "operator-webhook.sriovnetwork.openshift.io"

@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 from openshift_sandbox.hardware.gpus import GPUS, NICS, Gpu
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
-from openshift_sandbox.stand_ins.gpu_operator import output, programs
+from openshift_sandbox.stand_ins.gpu_operator import measured, output, programs
 
 NVIDIA: t.Final = [name for name, gpu in GPUS.items() if gpu.nvidia and not gpu.virtual]
 MEASURING: t.Final = ["matmul", "dcgm", "nvbandwidth", "nccl", "resnet50", "gpu_burn", "trtexec", "vllm"]
@@ -50,7 +50,7 @@ def run(
     known = GpuNode(gpu.product, compute, 2, nodes=nodes, master="g0-r0.peers.gpu-validation.svc")
     found = PROGRAMS[program]
     partners = [node(f"n{number}") for number in range(nodes)]
-    on = programs.Place(
+    on = measured.Place(
         t.cast(Cluster, Troubled(*troubles)),
         partners[0],
         gpu,
@@ -134,7 +134,7 @@ def test_ways_between_nodes() -> None:
 )  # fmt: skip
 def test_an_image_without_code_for_the_gpu(model: str, image: str, code: int) -> None:
     name = f"nvcr.io/nvidia/pytorch:{image}-py3"
-    on = programs.Place(t.cast(Cluster, Troubled()), node(), GPUS[model], (0,), (), "", name)
+    on = measured.Place(t.cast(Cluster, Troubled()), node(), GPUS[model], (0,), (), "", name)
     found = programs.output("matmul", on)
     assert found.code == code
     assert ("no kernel image is available" in " ".join(found.lines)) is bool(code)

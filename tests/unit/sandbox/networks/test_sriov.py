@@ -95,6 +95,25 @@ class TestStates:
         world.settle(3)
         assert marks(world) == ("Idle", "Idle", "Succeeded")
 
+    def test_a_state_outlives_the_label_for_a_while(self) -> None:
+        loaded = {"network.nvidia.com/operator.mofed.wait": "false"}
+        world = cluster(node("a", **loaded), configDaemonNodeSelector=loaded)
+        add(world, policy(numVfs=4))
+        boot = world.api.get("Node", "a")["status"]["nodeInfo"]["bootID"]
+        loading = {"network.nvidia.com/operator.mofed.wait": "true"}
+        world.cluster.patch("Node", "a", None, {"metadata": {"labels": loading}})
+        world.settle(3)
+        assert "sriovnetwork.openshift.io/keep-state-until" in state(world)["metadata"]["annotations"]
+        assert offers(world) == {"openshift.io/rail": "0"}
+        world.cluster.patch("Node", "a", None, {"metadata": {"labels": loaded}})
+        world.settle(3)
+        assert "sriovnetwork.openshift.io/keep-state-until" not in state(world)["metadata"]["annotations"]
+        assert offers(world) == {"openshift.io/rail": "8"}
+        assert world.api.get("Node", "a")["status"]["nodeInfo"]["bootID"] == boot
+        world.cluster.patch("Node", "a", None, {"metadata": {"labels": loading}})
+        world.settle(1810, step=30)
+        assert world.api.all("SriovNetworkNodeState") == []
+
     def test_the_configuration_leaves_with_its_webhooks(self) -> None:
         world = cluster(node("a"))
         config = world.api.get("SriovOperatorConfig", "default", SRIOV)
