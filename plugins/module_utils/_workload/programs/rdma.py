@@ -15,7 +15,6 @@ import typing as t
 from . import devices, images, readings
 from .program import Figure, Finding, GpuNode, Program, Result, Settings
 
-PAIR: t.Final = 2
 PORT: t.Final = 18515
 DEVICE: t.Final = "WORK-RDMA-DEVICE"
 GPU: t.Final = "WORK-RDMA-GPU"
@@ -28,7 +27,6 @@ _GOOD: t.Final = 0.85
 _NEAR, _FAR = 0.9, 0.5
 # Gb/s that a PCIe link carries for each GT/s of each lane: 100 for 16 lanes of 8 GT/s.
 _PCIE: t.Final = 100 / 128
-_IPC_LOCK: t.Final = 1 << 14
 # `rdma_devices` prints the RDMA devices whose files the pod has, and writes `devices`: a line for each with
 # number, name, index of its address or -, and number of the nearest GPU. The table of addresses of a device
 # has those of other pods too, so only one of this pod counts.
@@ -292,7 +290,9 @@ def rails(log: str) -> list[Rail]:
     return [
         Rail(
             int(found["number"]),
-            *found.group("name", "link", "state"),
+            found["name"],
+            found["link"],
+            found["state"],
             rate=_number(found["rate"]),
             slot=_number(found["speed"]) * _number(found["wide"]) * _PCIE,
             gpu=int(found["gpu"]),
@@ -310,7 +310,7 @@ def _number(text: str) -> float:
 def rights(log: str) -> str:
     """Return by which right the pod locked memory: memlock, IPC_LOCK, or an empty text if it may not."""
     found = _RIGHTS.search(log)
-    if found and int(found[2], 16) & _IPC_LOCK:
+    if found and int(found[2], 16) & 1 << 14:  # CAP_IPC_LOCK
         return "IPC_LOCK"
     return "memlock" if found and found[1] == "unlimited" else ""
 
