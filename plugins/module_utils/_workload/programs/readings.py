@@ -84,7 +84,10 @@ def parse(log: str) -> tuple[Finding, ...]:
             text = "a memory row is remapped at the next reset of the GPU"
             found.append(Finding("remapped rows", "warn", text, one["uuid"], "reset"))
     for one in _FABRIC.finditer(log):
-        if one["state"] != "N/A" and (one["state"], one["status"]) != ("Completed", "Success"):
+        if one["state"] not in ("N/A", "Not Supported") and (one["state"], one["status"]) != (
+            "Completed",
+            "Success",
+        ):
             text = f"the GPU did not join the NVLink fabric: state {one['state']}, status {one['status']}"
             found.append(Finding("fabric", "fail", text, one["uuid"], code="WORK-FABRIC"))
     return tuple(dict.fromkeys([*found, *_links(log)]))
