@@ -216,8 +216,6 @@ def _check_kind(given: Given, kind: str, path: str, problems: Problems) -> None:
 
 
 def _check_sriov(given: Given, path: str, problems: Problems) -> None:
-    if given.get("driver") == "vfio-pci" and given.get("rdma"):
-        problems.add("POOL-CONFLICT", f"{path}.rdma", other="driver vfio-pci, with which there is no RDMA")
     share = given.get("max_unavailable")
     if share is not None and (fault := _share_fault(str(share))):
         problems.add("POOL-VALUE", f"{path}.max_unavailable", f"{share!r} {fault}.", 'Write 1 or "20%".')

@@ -214,8 +214,9 @@ def _stale(networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: 
     """Return our objects of these networks that they do not have any more."""
     names, keys = {network.name for network in networks}, {_key(obj) for obj in wanted}
     configs = seen.live[objects.POOL_CONFIG.kind]
+    pools = {pool.name for network in networks if network.is_sriov for pool in network.pools}
     found = [obj for kind in objects.KINDS for obj in seen.live[kind.kind] if _label(obj, NETWORK) in names]
-    found += [obj for obj in configs if _label(obj, POOL) in seen.nodes]
+    found += [obj for obj in configs if _label(obj, POOL) in pools]
     return [obj for obj in found if owned(obj) and _key(obj) not in keys]
 
 

@@ -57,7 +57,6 @@ def test_what_the_plan_returns_is_read_again(given: Given) -> None:
         (sriov(resource="rail-0"), "NET-RESOURCE", "resource"),
         (sriov(vfs=0), "POOL-VALUE", "sriov.vfs"),
         (sriov(kind="sriov_ib", vfs=17), "POOL-VALUE", "sriov_ib.vfs"),
-        (sriov(driver="vfio-pci", rdma=True), "POOL-CONFLICT", "sriov.rdma"),
         (sriov(max_unavailable="some"), "POOL-VALUE", "sriov.max_unavailable"),
         (sriov(interfaces=["ens1f0np0#4-8"]), "NET-INTERFACE", "sriov.interfaces[0]"),
         (sriov(interfaces=["ens1f0np0#x"]), "NET-INTERFACE", "sriov.interfaces[0]"),

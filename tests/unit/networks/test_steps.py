@@ -255,6 +255,15 @@ def test_a_pool_of_addresses_is_made_for_the_nodes_of_the_pools() -> None:
     }
 
 
+def test_settings_of_nodes_go_with_the_last_network_that_has_them() -> None:
+    world = World(node("n1"), state("n1"))
+    steps.present(world.api(), params(sriov(max_unavailable=2)))
+    steps.present(world.api(), params(macvlan()))
+    assert world.names("sriovnetworkpoolconfigs") == ["gpu-training"], "rail-0 is of another list"
+    steps.present(world.api(), params(sriov()))
+    assert world.names("sriovnetworkpoolconfigs") == []
+
+
 def test_what_a_network_does_not_have_any_more_goes() -> None:
     world = World(node("n1"), node("n2", pool="big"), state("n1"), state("n2"))
     both = sriov(pools=["training", "big"], namespaces=["team-a", "team-b"])

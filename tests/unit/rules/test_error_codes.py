@@ -39,6 +39,7 @@ PROGRAMS = {
     "ansible",
     "ansible-doc",
     "ansible-playbook",
+    "echo",
     "helm",
     "oc",
     "oc-mirror",

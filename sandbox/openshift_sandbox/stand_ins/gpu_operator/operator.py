@@ -162,12 +162,11 @@ class GpuOperator(Reconciler):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
             desired = daemon_sets.precompiled_daemon_sets(
-                policy, running, facts.kernels(cluster.objects("Node"))
+                policy, running, facts.kernels(cluster.objects("Node"), running)
             )
         elif operand is DRIVER:
-            desired = daemon_sets.driver_daemon_sets(
-                policy, running, versions, next(iter(facts.kernels(cluster.objects("Node")).values()), "")
-            )
+            systems = facts.kernels(cluster.objects("Node"), running).values()
+            desired = daemon_sets.driver_daemon_sets(policy, running, versions, next(iter(systems), ""))
         else:
             desired = [daemon_sets.daemon_set(operand, policy, running)]
         self._remove_others(
