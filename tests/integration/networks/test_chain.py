@@ -60,6 +60,20 @@ def test_a_run_brings_gpus_and_networks(cluster: Cluster, playbook: Playbook, au
     assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, [])
 
 
+def test_nothing_differs_then(playbook: Playbook, audit: Audit) -> None:
+    run = playbook.playbook("drift", **VARIABLES)
+    assert run.rc == 0, run.output
+    assert audit.writes(*run.tasks) == []
+
+
+def test_a_pool_that_goes_leaves_the_network(cluster: Cluster, playbook: Playbook) -> None:
+    """The nodes stay: this pool has nodes that were there before."""
+    run = playbook.playbook("remove_pool", "--tags", "gpu_network", gpu_pool="eth")
+    assert run.rc == 0, run.output
+    found = held(cluster)
+    assert (found["sriovnetworknodepolicies"], found["sriovnetworks"]) == (set(), {"rail-0"})
+
+
 def test_a_removal_gives_the_networks_back(cluster: Cluster, playbook: Playbook) -> None:
     """The GPU operator stays: nodes of no pool have GPUs too."""
     run = playbook.playbook("remove_gpus", **VARIABLES)
