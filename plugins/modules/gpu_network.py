@@ -52,6 +52,12 @@ options:
     description: Namespace of the NVIDIA network operator.
     type: str
     default: nvidia-network-operator
+  validation_namespace:
+    description:
+      - Namespace of M(accelerators.openshift.gpu_workload), whose programs measure the traffic of networks.
+        If a network is in it, and it does not exist, the module makes it, as that module does.
+    type: str
+    default: gpu-validation
   wait_for_driver:
     description:
       - Whether the SR-IOV operator sets up a node only when its NIC driver (C(ofedDriver) of the
@@ -165,6 +171,7 @@ SPEC = ArgumentSpec(
         "network_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "wait_for_driver": {"type": "bool", "default": False},
         "grace": {"type": "int", "default": 120},
+        "validation_namespace": {"type": "str", "default": "gpu-validation"},
     },
 ).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)
 

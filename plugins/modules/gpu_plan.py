@@ -184,6 +184,11 @@ plan:
       description: The networks, with all pools if they name none.
       type: list
       elements: dict
+    attachments:
+      description:
+        - What pods need for each network, as O(accelerators.openshift.gpu_workload#module:networks) takes it.
+      type: list
+      elements: dict
     limits:
       description:
         - Limits of the provider's account (AWS, Azure, Google Cloud) that the pools count towards, and how

@@ -89,7 +89,10 @@ options:
         and options. It replaces O(benchmark).
       - All but V(dcgm) and V(gpu_burn) take C(expected), a mapping of figures with the least good number.
         Each takes C(image). V(dcgm) takes C(level) (1 to 4), V(matmul) C(types) and C(seconds), V(nccl)
-        C(nodes), which is the number of nodes that run it together.
+        C(nodes), which is the number of nodes that run it together, and C(network).
+      - Program V(rdma) needs C(network), one of O(networks). Pairs of nodes write into each other's memory
+        over it, from the memory of the host and of the GPUs, or with C(gpu_memory=false) only the former.
+        C(gpu) and C(host) are its figures.
       - Program V(own) is yours. It needs C(image), C(script), C(figure) (a regular expression with one group,
         or a JSON path such as C($.rate)) and C(expected), and takes C(name), C(unit) and C(better).
     type: list
@@ -99,6 +102,16 @@ options:
       - What your GPUs should measure, before the table of this collection. The label
         C(nvidia.com/gpu.product), then the program, then the figure, then the number.
     type: dict
+  networks:
+    description:
+      - The networks that O(programs) name, as
+        RV(accelerators.openshift.gpu_network#module:networks) returns them. A pod gets the network's
+        C(annotation) and C(resources).
+      - Pods that may not lock the memory that RDMA needs are run again with capability IPC_LOCK. If the
+        namespace does not allow it, the task fails with C(WORK-RDMA-RIGHTS). C(rights) of a pod's result says
+        what was needed.
+    type: list
+    elements: dict
   tolerance:
     description:
       - The share by which a figure may be lower than the node's earlier one, and than the median of the other

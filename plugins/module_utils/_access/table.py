@@ -161,7 +161,7 @@ nvidia_network_operator absent
   nic          list,watch                           DaemonSet Pod
 gpu_network
   -            list,watch                           Node Pod NetworkAttachmentDefinition
-  -            list                                 Namespace
+  -            list,get?,create?,patch?             Namespace
   -            get,patch?                           networks.operator.openshift.io
   -            get?,list,watch?,create?,patch?,delete? MacvlanNetwork IPoIBNetwork HostDeviceNetwork
   nic          get?,list,watch?,create?,patch?,delete? IPPool CIDRPool

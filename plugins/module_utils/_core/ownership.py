@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import typing as t
 
+from .objects import KubeObject
+
 MANAGER: t.Final = "accelerators.openshift"
 MANAGED_BY: t.Final[dict[str, str]] = {"app.kubernetes.io/managed-by": MANAGER}
 POOL: t.Final = "accelerators.openshift/pool"
@@ -101,3 +103,15 @@ def pool_of(obj: t.Mapping[str, t.Any]) -> str:
 def selector(labels: t.Mapping[str, str]) -> str:
     """Return the labels as the text of the API's query parameter labelSelector."""
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+
+
+def validation_namespace(place: str, live: KubeObject | None = None) -> KubeObject:
+    """Return the namespace of validations, which takes only restricted pods.
+
+    A level that an administrator changed stays.
+    """
+    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    there = ((live or {}).get("metadata") or {}).get("labels") or {}
+    levels = {key: level for key, level in levels.items() if there.get(key, level) == level}
+    metadata = {"name": place, "labels": {**levels, PURPOSE: VALIDATION}}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}

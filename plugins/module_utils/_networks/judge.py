@@ -240,11 +240,7 @@ def summarize(network: Network, snapshot: Snapshot) -> dict[str, t.Any]:
     nodes = {name(node): node for pool in network.pools for node in snapshot[_nodes_of(pool)]}
     count = {key: offered(node, network.resource) if network.resource else 0 for key, node in nodes.items()}
     return {
-        "name": network.name,
-        "kind": network.kind,
+        **network.for_pods(),
         "state": "notReady" if judge_network(network, snapshot) else "ready",
-        "namespaces": list(network.namespaces),
-        "annotation": network.name,
-        "resources": {network.resource: 1} if network.resource else {},
         "nodes": count,
     }

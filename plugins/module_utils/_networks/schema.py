@@ -129,6 +129,16 @@ class Network:
         """Return True if the network has an IPPool or a CIDRPool of its own."""
         return self.ipam.get("type") == "nv-ipam" and "pool" not in self.ipam
 
+    def for_pods(self) -> Given:
+        """Return what a pod needs to use the network."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "namespaces": list(self.namespaces),
+            "annotation": self.name,
+            "resources": {self.resource: 1} if self.resource else {},
+        }
+
     def as_result(self) -> Given:
         """Return the network as an entry of the option, which `read` reads again."""
         found = {key: getattr(self, key) for key in ("name", "kind", "resource", "mtu")}

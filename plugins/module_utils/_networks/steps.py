@@ -12,7 +12,7 @@ from .._core import fields
 from .._core.errors import AcceleratorError, ApiError, ConflictError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, name, named
-from .._core.ownership import POOL, owned, selector
+from .._core.ownership import POOL, owned, selector, validation_namespace
 from .._frame.adopt_or_apply import adopt_or_apply
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._frame.dry_run import dry_run_apply
@@ -33,13 +33,17 @@ _DENIED: t.Final = "denied the request"
 
 
 class GpuNetworkParams(StateParams, BusyParams, LockParams):
-    """The options of gpu_network. pools: names, for a removal of the functions of these pools alone."""
+    """The options of gpu_network. pools: names, for a removal of the functions of these pools alone.
+
+    validation_namespace: the only namespace that the module makes, for traffic between the nodes of a pool.
+    """
 
     networks: list[dict[str, t.Any]]
     pools: list[str]
     network_namespace: str
     wait_for_driver: bool
     grace: int
+    validation_namespace: str
 
 
 @dataclass
@@ -73,7 +77,7 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     if not networks:
         return {"networks": [], "rebooted": [], "ends": []}
     seen = _look(api, params["network_namespace"], networks)
-    _check(api, networks, seen)
+    has_new_namespace = _check(api, networks, seen, params["validation_namespace"])
     wanted = objects.build(networks, params["network_namespace"], MAKERS[MACVLAN].kind in seen.served)
     _refuse_foreign(wanted, seen)
     stale = _stale(networks, wanted, seen)
@@ -82,6 +86,8 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     ends = consent.ask(api, questions, params["on_busy"], "NET-BUSY")
     if any(network.is_sriov for network in networks) and _prepare(api, params, networks, seen):
         _check_cards(api, networks, wanted, seen)
+    if has_new_namespace:
+        api.apply(validation_namespace(params["validation_namespace"]))
     for obj in stale:
         api.delete(_kind(obj), name(obj), obj["metadata"].get("namespace"))
     for obj in wanted:
@@ -155,13 +161,16 @@ def _list(
     return live, served
 
 
-def _check(api: Api, networks: t.Sequence[Network], seen: _Seen) -> None:
-    """Raise AcceleratorError for an operator or a namespace that is missing, and for addresses in use."""
+def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str) -> bool:
+    """Raise AcceleratorError for an operator or a namespace that is missing, and for addresses in use.
+
+    Return whether the namespace `made` is missing, which this module may make.
+    """
     problems = Problems()
     existing = {name(space) for space in api.list(known("Namespace"), metadata_only=True)}
     for network in networks:
         for index, space in enumerate(network.namespaces):
-            if space not in existing:
+            if space not in existing and space != made:
                 why = f"namespace {space} does not exist"
                 problems.add("NET-NAMESPACE", f"{network.path}.namespaces[{index}]", why=why)
         rules.check_cluster(network, seen.cluster, problems)
@@ -171,6 +180,7 @@ def _check(api: Api, networks: t.Sequence[Network], seen: _Seen) -> None:
                 "NET-NO-OPERATOR", f"{network.path}.kind", kind=missing.resource, by=missing.provider
             )
     problems.raise_if_any()
+    return made not in existing and any(made in network.namespaces for network in networks)
 
 
 def _missing(network: Network, served: t.Collection[str]) -> Kind | None:

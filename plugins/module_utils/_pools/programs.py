@@ -14,6 +14,9 @@ from .._core.objects import number_of
 JsonObject = dict[str, t.Any]
 
 OWN: t.Final = "own"
+RDMA: t.Final = "rdma"
+# Programs that need options of the user, so `benchmark` cannot name them.
+WITH_OPTIONS: t.Final = (OWN, RDMA)
 TYPES: t.Final = ("fp32", "tf32", "bf16", "fp16", "fp8")
 # Starts of the catalogue's models whose GPUs cannot multiply in a type: before Ampere, and before Ada.
 _BEFORE_AMPERE: t.Final = ("V100", "P100", "P4", "M60", "T4")
@@ -42,7 +45,13 @@ PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
     "matmul": {**_JUDGED, **_SECONDS, "types": Field("list", entry=Field("text", choices=TYPES))},
     "dcgm": {**_IMAGE, "level": Field("integer", low=1, high=4)},
     "nvbandwidth": _JUDGED,
-    "nccl": {**_JUDGED, "nodes": Field("integer", low=1, high=1000)},
+    RDMA: {
+        **_JUDGED,
+        "network": Field("text", required=True),
+        "nodes": Field("integer", low=2, high=2),
+        "gpu_memory": Field("flag"),
+    },
+    "nccl": {**_JUDGED, "nodes": Field("integer", low=1, high=1000), "network": Field("text")},
     "resnet50": {**_JUDGED, "variant": Field("text", choices=("current", "2019"))},
     "gpu_burn": {**_IMAGE, **_SECONDS},
     "trtexec": {**_JUDGED, **_SECONDS},
@@ -95,6 +104,8 @@ def _read(entry: t.Any, path: str, problems: Problems) -> JsonObject:
         found["expected"] = _numbers(found["expected"], name, f"{path}.expected", problems)
     if "tolerance" in found:
         found["tolerance"] = tolerance(found["tolerance"], f"{path}.tolerance", problems)
+    if name == RDMA:
+        found["nodes"] = 2
     if name == OWN and "figure" in found:
         _check_figure(found["figure"], f"{path}.figure", problems)
     return found
@@ -153,10 +164,9 @@ def read_pool(pool: JsonObject, path: str, problems: Problems) -> None:
     if "tolerance" in validate:
         validate["tolerance"] = tolerance(validate["tolerance"], f"{where}.tolerance", problems)
     if "programs" not in validate:
-        if validate.get("benchmark") == OWN:
-            problems.add(
-                "POOL-VALUE", f"{where}.benchmark", "own needs options.", f"Set {where}.programs instead."
-            )
+        if (name := validate.get("benchmark")) in WITH_OPTIONS:
+            message, remedy = f"{name} needs options.", f"Set {where}.programs instead."
+            problems.add("POOL-VALUE", f"{where}.benchmark", message, remedy)
         return
     for key in ("benchmark", "image"):
         if key in validate:

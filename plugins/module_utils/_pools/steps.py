@@ -8,6 +8,7 @@ import typing as t
 
 from .._catalogue.overrides import extended
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
+from .._core.input import Problems
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, TENANT, selector
 from .._frame.argspec import WaitParams
@@ -72,7 +73,8 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     costs = [] if prices is None else [account.cost(pool, prices, classes) for pool in found.pools]
     return {
         **found.as_result(),
-        "networks": _networks(networks, found.pools),
+        "networks": [network.as_result() for network in _networks(networks, found.pools, draft.name)],
+        "attachments": [network.for_pods() for network in networks],
         "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
@@ -80,10 +82,25 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     }
 
 
-def _networks(networks: t.Sequence[Network], pools: t.Iterable[Pool]) -> list[JsonObject]:
-    """Return the networks with the nodes of their pools, as gpu_network takes them. Raises InputError."""
+def _networks(networks: t.Sequence[Network], pools: t.Sequence[Pool], variable: str) -> list[Network]:
+    """Return the networks with the nodes of their pools.
+
+    Raises InputError, also for a program that names a network which its pool does not have.
+    """
     known_pools = {pool.name: NodePool(pool.name, pool.node_selector, pool.most_nodes) for pool in pools}
-    return [network.as_result() for network in network_rules.placed(networks, known_pools)]
+    found = network_rules.placed(networks, known_pools)
+    problems = Problems()
+    for number, pool in enumerate(pools):
+        there = [network.name for network in found if pool.name in [one.name for one in network.pools]]
+        for index, program in enumerate(pool.validate.programs or ()):
+            wanted = program.get("network")
+            if wanted and wanted not in there:
+                path = f"{variable}[{number}].validate.programs[{index}].network"
+                has = f"The pool has {', '.join(there)}." if there else "The pool has none."
+                remedy = f"Add {wanted} to gpu_networks, or set {path} to a network of the pool."
+                problems.add("POOL-VALUE", path, f"there is no network {wanted}. {has}", remedy)
+    problems.raise_if_any()
+    return found
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:

@@ -125,7 +125,7 @@ def expected(
     for one in TABLE:
         if _is_of(one, card, settings.program) and one.figure == figure.name:
             return Expectation(round(one.value * GOOD, 1), "table")
-    return None
+    return Expectation(figure.least, "table") if figure.least else None
 
 
 def _is_of(one: Measured, product: str, program: str) -> bool:

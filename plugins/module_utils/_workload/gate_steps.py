@@ -11,7 +11,7 @@ import typing as t
 from .._catalogue.well_known import GPU
 from .._core.errors import ConflictError, ForbiddenError, NotReadyError
 from .._core.objects import KubeObject, name
-from .._core.ownership import POOL, owned, pool_of
+from .._core.ownership import POOL, owned, pool_of, validation_namespace
 from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import startup
@@ -40,7 +40,7 @@ def install(api: Api, params: GpuWorkloadParams, turns: t.Sequence[Turn]) -> Non
     if gated:
         place = api.get(known("Namespace"), params.namespace)
         if place is None or namespace.is_made_for_validation(place):
-            api.apply(namespace.build(params.namespace))
+            api.apply(validation_namespace(params.namespace, place))
         _apply(api, params, {**others, **gate.entries(gated)})
     elif live is not None and others != gate.of_others(_data(live), ()):
         _leave(api, params, others)

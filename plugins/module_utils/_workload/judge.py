@@ -318,6 +318,12 @@ def _failure(node: str, one: PodResult) -> Readiness:
         words = "; ".join(
             f"{found['device'] or 'GPU'}: {found['test']}: {found['text']}" for found in faults[:3]
         )
+        if code := next((found["code"] for found in faults if found["code"]), ""):
+            why = "; ".join(dict.fromkeys(found["text"] for found in faults if found["code"] == code))
+            text = text_of(code, node=node, why=why)
+            return failed(
+                "Fault", text.message, code=text.code, remedy=text.remedy, details=(words, *details)
+            )
         text = text_of("WORK-FAULT", node=node, faults=words)
         remedy = _REMEDIES[first["action"]].format(node=node) or text.remedy
         return failed("Fault", text.message, code=text.code, remedy=remedy, details=(words, *details))

@@ -35,13 +35,6 @@ _EVERYWHERE: t.Final = {
 _OF_ACCOUNT: t.Final = ("kubernetes.io/service-account.name", "openshift.io/internal-registry-auth-token")
 
 
-def build(place: str) -> KubeObject:
-    """Return the namespace, which takes only restricted pods."""
-    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
-    metadata = {"name": place, "labels": {**levels, PURPOSE: VALIDATION}}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-
-
 def is_made_for_validation(place: KubeObject) -> bool:
     """Return whether this collection created the namespace for validations, and not for a team."""
     return owned(place) and (place["metadata"].get("labels") or {}).get(PURPOSE) == VALIDATION

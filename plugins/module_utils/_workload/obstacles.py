@@ -16,6 +16,7 @@ from .._nodes.placeholders import is_placeholder
 from . import expectations, idle, runs
 from .options import GpuWorkloadParams
 from .pods import HOSTNAME, RUN_LABEL, geometry_of, has_ended, host_of
+from .programs import rdma
 
 # Resource -> who holds it -> how many of it.
 Held = t.Mapping[str, t.Mapping[str, int]]
@@ -26,6 +27,7 @@ def check(params: GpuWorkloadParams) -> None:
     expectations.check(params.expectations or {})
     references.check(params.image, "image", "gpu_validation_image (module option image)")
     idle.check(params)
+    _check_network(params)
     if params.max_nodes < (0 if params.idle else 1):
         raise InputError(
             "INPUT-VALUE",
@@ -40,6 +42,28 @@ def check(params: GpuWorkloadParams) -> None:
         )
         remedy = f"Name only {GPU} in resources, or leave claims out."
         raise InputError("INPUT-VALUE", message, remedy)
+
+
+def _check_network(params: GpuWorkloadParams) -> None:
+    """Raise InputError for a network that is not there, or of which pods of the validation get nothing."""
+    wanted = params.program.network
+    if not wanted:
+        return
+    names = [str(network["name"]) for network in params.networks or []]
+    if wanted not in names:
+        raise InputError(
+            "INPUT-VALUE",
+            f"Program {params.program.program} has network {wanted}, and there is "
+            f"{'only ' + ', '.join(names) if names else 'no network'}.",
+            "Set `network` of the program in `validate.programs` of the pool in `gpu_pools` to the name of "
+            "an entry of `gpu_networks` (module option networks).",
+        )
+    if params.namespace not in (params.network.get("namespaces") or [params.namespace]):
+        raise InputError(
+            "INPUT-VALUE",
+            f"Network {wanted} is not in namespace {params.namespace}, where the validation runs.",
+            f"Add {params.namespace} to `namespaces` of network {wanted} in `gpu_networks`.",
+        )
 
 
 def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotReadyError | None:
@@ -92,6 +116,9 @@ def refused(error: ApiError, namespace: str) -> ApiError | NotReadyError:
             f"{webhook} allows, or exempt namespace {namespace} there."
         )
         return error
+    if "security context constraint" in error.message or "violates PodSecurity" in error.message:
+        why = f"namespace {namespace} does not take pods with capability IPC_LOCK: {error.message}"
+        return NotReadyError(rdma.RIGHTS, node="of the pool", why=why, evidence=error.evidence)
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(

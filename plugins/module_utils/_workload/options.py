@@ -8,7 +8,7 @@ import functools
 import typing as t
 from dataclasses import dataclass, field, fields
 
-from .._pools.programs import OWN, PROGRAMS
+from .._pools.programs import PROGRAMS, WITH_OPTIONS
 from .programs.program import Settings
 
 
@@ -63,7 +63,7 @@ class GpuWorkloadParams:
     """The options of gpu_workload.
 
     resources: number of devices of each resource. hold, grace: seconds. programs: as a user writes them.
-    expectations: product -> program -> figure -> number.
+    expectations: product -> program -> figure -> number. networks: as gpu_network returns them.
     """
 
     namespace: str
@@ -102,6 +102,7 @@ class GpuWorkloadParams:
     machine_namespace: str
     gate_image: str | None
     wait_timeout: int
+    networks: list[dict[str, t.Any]] | None = None
     wait: bool = True
     state: t.Literal["present", "absent"] = "present"
 
@@ -111,6 +112,12 @@ class GpuWorkloadParams:
         if self.programs:
             return Settings.of({"tolerance": self.tolerance, **self.programs[0]})
         return Settings(self.benchmark, self.image or "", tolerance=self.tolerance)
+
+    @functools.cached_property
+    def network(self) -> dict[str, t.Any]:
+        """Return the network of the program, empty without one."""
+        mine = (network for network in self.networks or [] if network["name"] == self.program.network)
+        return next(mine, {})
 
     @classmethod
     def of(cls, given: t.Mapping[str, t.Any]) -> t.Self:
@@ -155,9 +162,10 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "resources": {"type": "dict"},
     "claims": {"type": "bool", "default": False},
-    "benchmark": {"type": "str", "choices": sorted(set(PROGRAMS) - {OWN}), "default": "vectoradd"},
+    "benchmark": {"type": "str", "choices": sorted(set(PROGRAMS) - {*WITH_OPTIONS}), "default": "vectoradd"},
     "programs": {"type": "list", "elements": "raw"},
     "expectations": {"type": "dict"},
+    "networks": {"type": "list", "elements": "dict"},
     "tolerance": {"type": "float", "default": 0.1},
     "on_failure": {"type": "str", "choices": ["report", "taint", "cordon"], "default": "report"},
     "image": {"type": "str"},

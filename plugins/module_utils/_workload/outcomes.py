@@ -15,6 +15,7 @@ from . import baselines, judge
 from .expectations import expected, has_table
 from .groups import grouped, is_clear, suspects
 from .options import GpuWorkloadParams
+from .programs import rdma
 from .programs.program import Figure
 from .turns import Turn
 from .verdicts import FALLEN, LOW, Reading, Verdict, judge as judge_readings
@@ -79,6 +80,12 @@ def blame(turn: Turn) -> None:
     else:
         words = f"is slow together with others, and no partner tells which of {', '.join(named)} it is"
     turn.wrong = {}
+    faults = {node: found[node] for node in named if node in found and found[node].reason != "TooLow"}
+    if faults:
+        # A node that only says that its partner did not answer is hardly the cause.
+        first = sorted(faults, key=lambda node: found[node].code == rdma.PATH)
+        turn.wrong = {node: [found[node]] for node in [*first, *named] if node in found}
+        return
     for node in named:
         # A program that prints only on the first node says nothing of the others.
         part = found.get(node) or next(iter(found.values()))
@@ -100,14 +107,16 @@ def _too_low(turn: Turn, verdict: Verdict) -> Readiness:
     """Return what a figure says that is too low, with the reasons that were read beside it."""
     reading, settings = verdict.reading, turn.params.program
     figure, limit = reading.figure, _limit(verdict)
-    notes = [
-        one["text"]
+    warnings = [
+        one
         for result in turn.ran.get(reading.node, [])
         for one in result["result"]["findings"]
         if one["status"] == "warn" and (not figure.device or one["device"] in ("", figure.device))
     ]
+    notes = [one["text"] for one in warnings]
+    reasons = [one["code"] for one in warnings if one["code"] and one["test"] == figure.name]
     text = text_of(
-        verdict.code,
+        reasons[0] if reasons and verdict.code == LOW else verdict.code,
         node=reading.node,
         program=settings.label,
         device=figure.device or "all devices",

@@ -22,6 +22,9 @@ from .programs.registry import PROGRAMS
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
+NETWORKS: t.Final = "k8s.v1.cni.cncf.io/networks"
+# Networks of these kinds give each pod RDMA devices of its own.
+_EXCLUSIVE: t.Final = ("host_device", "sriov", "sriov_ib")
 _ENDED: t.Final = ("Succeeded", "Failed")
 
 
@@ -188,7 +191,13 @@ def facts_of(node: KubeObject, params: GpuWorkloadParams) -> GpuNode:
         mig="-MIG-" in product or any("/mig-" in resource for resource in geometry),
         arch=found.get("kubernetes.io/arch", "amd64"),
         tolerations=tuple(quarantine.tolerations(node)),
+        rdma=sum(resources(params).values()) if params.network.get("kind") in _EXCLUSIVE else 0,
     )
+
+
+def resources(params: GpuWorkloadParams) -> dict[str, int]:
+    """Return what a pod requests of the network of its program."""
+    return {name: int(number) for name, number in (params.network.get("resources") or {}).items()}
 
 
 def unfit(node: KubeObject, params: GpuWorkloadParams) -> str:
@@ -220,6 +229,7 @@ def pod(
     """
     on, program = on or GpuNode(), PROGRAMS[params.program.program]
     marks = {**MANAGED_BY, BENCHMARK_LABEL: params.program.program, RUN_LABEL: mark.name}
+    networks = {NETWORKS: params.network["annotation"]} if params.network else {}
     copies *= sum(devices.values()) if program.spread != "device" and copies == 1 else 1
     made: KubeObject = {
         "apiVersion": "v1",
@@ -228,7 +238,7 @@ def pod(
             "name": name,
             "namespace": params.namespace,
             "labels": marks,
-            "annotations": {runs.ANNOTATION: mark.run},
+            "annotations": {runs.ANNOTATION: mark.run, **networks},
         },
         "spec": {
             "restartPolicy": "Never",
@@ -237,7 +247,10 @@ def pod(
             "terminationGracePeriodSeconds": 1,
             "nodeSelector": {**(params.node_selector or {}), HOSTNAME: hostname},
             "tolerations": merge_tolerations(params.tolerations, [GPU_TOLERATION], on.tolerations),
-            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "securityContext": {
+                "runAsNonRoot": not params.program.lock_memory,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
             "containers": [_container(params, program, devices, copies, on)],
         },
     }
@@ -259,6 +272,7 @@ def _container(
     limits = {"cpu": f"{round(program.cpu * 1000) * copies}m", "memory": f"{program.memory * copies}Mi"}
     if not params.claims:
         limits |= {key: str(number) for key, number in devices.items()}
+    limits |= {key: str(number) for key, number in resources(params).items()}
     script = f"{program.script(settings, on)}\ncode=$?\nsleep {params.hold}\nexit $code"
     # No env: the pod's own NVIDIA_VISIBLE_DEVICES would win over the one that the device plugin sets.
     return {
@@ -266,8 +280,16 @@ def _container(
         "image": settings.image or program.image(on),
         "command": ["/bin/sh", "-c", script],
         "resources": {"requests": limits, "limits": limits},
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "securityContext": _rights(settings.lock_memory),
     }
+
+
+def _rights(lock_memory: bool) -> dict[str, t.Any]:
+    """Return the rights of the container. A capability reaches only the processes of root."""
+    found: dict[str, t.Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    if lock_memory:
+        found |= {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["IPC_LOCK"]}}
+    return found
 
 
 def _claiming(made: KubeObject, run: str, number: int) -> KubeObject:

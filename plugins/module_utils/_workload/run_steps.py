@@ -24,6 +24,8 @@ POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
 SLICE: t.Final = known("ResourceSlice")
 JOB: t.Final = known("Job")
+# Of a log: the first lines say which devices a pod has, and readings and NCCL print hundreds after them.
+LINES: t.Final = 2000
 
 
 def read_fingerprints(api: Api, place: str) -> fingerprints.Memory:
@@ -137,7 +139,10 @@ def _read(
         api.warn(f"Not validated: {', '.join(sorted(gave_way))}: {idle.GAVE_WAY}.")
     nodes = [node for node in job.nodes if name(node) not in job.turn.busy]
     pods = [pod for pod in ended if pod["spec"]["nodeSelector"][workload_pods.HOSTNAME] not in taken]
-    logs = [api.log(pod["metadata"]["namespace"], name(pod)) if judge.has_log(pod) else "" for pod in pods]
+    logs = [
+        api.log(pod["metadata"]["namespace"], name(pod), tail_lines=LINES) if judge.has_log(pod) else ""
+        for pod in pods
+    ]
     found = judge.by_node(nodes, pods, logs, job.turn.params.program)
     # A node without a pod now may have had one with other partners.
     job.turn.ran |= {key: results for key, results in found.items() if results or key not in job.turn.ran}

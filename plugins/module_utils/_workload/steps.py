@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import time
 import typing as t
 
 from .._core.errors import ApiError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject, name, number_of
-from .._core.ownership import POOL, pool_label, selector
+from .._core.ownership import POOL, pool_label, selector, validation_namespace
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._kube.session import Change
@@ -33,6 +34,7 @@ from . import (
 )
 from .arrivals import Arrivals
 from .options import GpuWorkloadParams
+from .programs import rdma
 from .run_steps import SLICE, clean, look, read_baselines, read_fingerprints, run
 from .turns import Job, Turn
 
@@ -55,6 +57,9 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     for index, pool in enumerate(params.pools or []):
         check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)
+    if params.joining is not None:
+        # Networks come after the machines.
+        each = [turn for turn in each if not turn.params.program.network]
     for turn in each:
         obstacles.check(turn.params)
     if params.idle:
@@ -125,7 +130,7 @@ def _validate_each(api: Api, params: GpuWorkloadParams, each: t.Sequence[Turn]) 
     free = [turn for turn in each if turn.error is None and turn.free]
     if free:
         _validate(api, params, free)
-        if again := [turn for turn in free if _is_overtaken(api, turn)]:
+        if again := [turn for turn in free if _is_overtaken(api, turn) or _may_lock_memory(api, turn)]:
             _validate(api, params, again)
         _judge_and_remember(api, params, [turn for turn in free if turn.error is None])
     if not api.check_mode:
@@ -162,6 +167,23 @@ def _is_overtaken(api: Api, turn: Turn) -> bool:
     return turn.error is None and bool(turn.free)
 
 
+def _may_lock_memory(api: Api, turn: Turn) -> bool:
+    """Give the pods of the turn capability IPC_LOCK if they need it, and return whether they got it now.
+
+    Without unlimited memlock an ordinary user locks too little memory for RDMA.
+    """
+    found = [one for pods in turn.ran.values() for pod in pods for one in pod["result"]["findings"]]
+    lacks = any(one["code"] == rdma.RIGHTS for one in found)
+    if not lacks or turn.error is not None or turn.params.program.lock_memory:
+        return False
+    api.progress(
+        f"{turn.params.program.label}: pods may not lock memory; they try it with capability IPC_LOCK"
+    )
+    entry = dataclasses.asdict(turn.params.program) | {"lock_memory": True}
+    turn.params = dataclasses.replace(turn.params, programs=[entry])
+    return True
+
+
 @contextlib.contextmanager
 def _noted(turn: Turn) -> t.Iterator[None]:
     """Keep the error of a pool until the other pools have had their turn."""
@@ -189,6 +211,7 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
         turn.unfit = {node: reason for node, reason in reasons.items() if reason}
         fit = [node for node in found if name(node) not in turn.unfit]
         turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.force)
+        _add_partners(turn, fit)
     due = {name(node): node for turn in group for node in turn.due}
     if not due:
         return
@@ -196,8 +219,22 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
     for turn in group:
         names = {name(node) for node in turn.due}
         turn.left, turn.busy = left, {node: who for node, who in busy.items() if node in names}
+        if len(turn.free) < turn.params.program.nodes:
+            turn.busy |= {name(node): "the nodes that would run it together are busy" for node in turn.free}
     if warning := obstacles.check_busy(busy, len(due), params.strict):
         api.warn(warning)
+
+
+def _add_partners(turn: Turn, fit: t.Sequence[KubeObject]) -> None:
+    """Make nodes due that fill the group of the due ones. Without enough of them the due ones are unfit."""
+    size, names = turn.params.program.nodes, {name(node) for node in turn.due}
+    if size > len(fit) and names:
+        reason = f"it runs on {number_of(size, 'node')} together, and {len(fit)} can run it"
+        turn.unfit |= dict.fromkeys(names, reason)
+        turn.due = []
+    elif 0 < len(names) < size:
+        others = [node for node in fit if name(node) not in names]
+        turn.due = [*turn.due, *others[: size - len(names)]]
 
 
 def _refuse_busy(api: Api, turn: Turn) -> None:
@@ -209,7 +246,7 @@ def _refuse_busy(api: Api, turn: Turn) -> None:
 def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> None:
     place = api.get(NAMESPACE, params.namespace)
     if place is None or namespace.is_made_for_validation(place):
-        api.apply(namespace.build(params.namespace))
+        api.apply(validation_namespace(params.namespace, place))
     if api.check_mode:
         for turn in free:
             predict(api, turn.params, turn.free)
@@ -223,6 +260,11 @@ def _validate(api: Api, params: GpuWorkloadParams, free: t.Sequence[Turn]) -> No
 
 def _run(api: Api, jobs: t.Sequence[Job]) -> None:
     """Validate the nodes of the jobs together; one after the other if a quota does not take them all."""
+    # Of a large pool too few nodes for a group may be left, which run nothing now.
+    few = [job for job in jobs if len(job.nodes) < job.turn.params.program.nodes]
+    for job in few:
+        job.turn.ran |= {name(node): job.turn.ran.get(name(node), []) for node in job.nodes}
+    jobs = [job for job in jobs if job not in few]
     try:
         if jobs:
             run(api, jobs)

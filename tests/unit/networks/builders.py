@@ -120,6 +120,7 @@ def params(*networks: Given, **given: t.Any) -> GpuNetworkParams:
         "network_namespace": SPACE,
         "wait_for_driver": False,
         "grace": 30,
+        "validation_namespace": "gpu-validation",
         **given,
     }
     return t.cast(GpuNetworkParams, made)

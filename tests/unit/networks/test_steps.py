@@ -21,6 +21,7 @@ from unit.networks.builders import (
 )
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._networks import objects, steps
 
 
@@ -354,4 +355,15 @@ def test_a_removal_asks_before_pods_end() -> None:
     with pytest.raises(AcceleratorError, match="team-a/train on n1") as caught:
         steps.absent(world.api(), params(sriov()))
     assert caught.value.code == "NET-BUSY"
+    assert not world.server.writes()
+
+
+def test_only_the_namespace_of_validations_is_made() -> None:
+    world = World(node("n1"))
+    steps.present(world.api(), params(macvlan(namespaces=["gpu-validation"])))
+    (made,) = [one for one in world.all("namespaces") if one["metadata"]["name"] == "gpu-validation"]
+    assert made["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert owned(made)
+    api = world.api()
+    steps.present(api, params(macvlan(namespaces=["gpu-validation"])))
     assert not world.server.writes()

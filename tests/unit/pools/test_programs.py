@@ -6,9 +6,13 @@ import typing as t
 
 import pytest
 from unit import pool_builders
+from unit.engine import api_on
+from unit.fake_server import FakeServer
 from unit.pools.builders import NOBODY, Data, candidate, existing, pool, problems
+from unit.remedies.case import checked
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
 
 OWN: t.Final = {
     "program": "own",
@@ -74,6 +78,10 @@ AT: t.Final = "gpu_pools[0].validate.programs"
         ({"program": "matmul", "types": ["fp8"]}, "POOL-VALUE", "[0].types"),
         ({"program": "matmul", "types": ["fp16", "bf16"]}, "POOL-VALUE", "[0].types"),
         ({"program": "matmul", "seconds": 0}, "POOL-VALUE", "[0].seconds"),
+        ("rdma", "POOL-REQUIRED", "[0].network"),
+        ({"program": "rdma", "network": "a", "nodes": 4}, "POOL-VALUE", "[0].nodes"),
+        ({"program": "rdma", "network": "a", "gpu_memory": 1}, "POOL-TYPE", "[0].gpu_memory"),
+        ({"program": "matmul", "network": "a"}, "POOL-UNKNOWN-KEY", "[0].network"),
         ({"program": "matmul", "expected": {"fp16": 0}}, "POOL-VALUE", "[0].expected.fp16"),
         ({"program": "matmul", "expected": {"fp16": -1}}, "POOL-VALUE", "[0].expected.fp16"),
         ({"program": "matmul", "expected": {"fp16": True}}, "POOL-VALUE", "[0].expected.fp16"),
@@ -119,9 +127,10 @@ def test_programs_and_the_old_keys_exclude_each_other(key: str) -> None:
 
 
 def test_a_program_of_ones_own_needs_its_options() -> None:
-    assert problems([pool(validate={"benchmark": "own"})]) == [
-        ("POOL-VALUE", "gpu_pools[0].validate.benchmark")
-    ]
+    for name in ("own", "rdma"):
+        assert problems([pool(validate={"benchmark": name})]) == [
+            ("POOL-VALUE", "gpu_pools[0].validate.benchmark")
+        ]
 
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, "much", True])
@@ -164,3 +173,50 @@ def test_a_path_has_the_place_where_the_user_wrote_the_program() -> None:
         ("POOL-TOO-MANY", f"{AT}[2].nodes"),
         ("POOL-VALUE", f"{AT}[3].types"),
     ]
+
+
+NETWORKS: t.Final = [
+    {
+        "name": name,
+        "kind": "sriov",
+        "pools": [pool_name],
+        "namespaces": ["gpu-validation"],
+        "ipam": {"type": "none"},
+        "sriov": {"vfs": 4, "interfaces": [f"{name}np0"]},
+    }
+    for name, pool_name in (("fast", "mine"), ("other", "theirs"))
+]
+
+
+def planned(*programs: t.Any) -> Data:
+    pools = [
+        existing(2, pool="a") | {"name": "mine", "validate": {"programs": list(programs)}},
+        existing(2, pool="b") | {"name": "theirs"},
+    ]
+    given = {"pools": pools, "platform": "baremetal", "networks": NETWORKS}
+    plan: Data = gpu_plan.ensure(api_on(FakeServer()), checked("gpu_plan", given))["plan"]
+    return plan
+
+
+def test_programs_over_a_network() -> None:
+    plan = planned({"program": "rdma", "network": "fast"}, {"program": "nccl", "nodes": 2, "network": "fast"})
+    assert plan["validations"][0]["programs"] == [
+        {"program": "rdma", "network": "fast", "nodes": 2},
+        {"program": "nccl", "nodes": 2, "network": "fast"},
+    ]
+    assert plan["attachments"][0] == {
+        "name": "fast",
+        "kind": "sriov",
+        "namespaces": ["gpu-validation"],
+        "annotation": "fast",
+        "resources": {"openshift.io/fast": 1},
+    }
+
+
+@pytest.mark.parametrize("name", ["other", "nobody"])
+def test_a_network_that_the_pool_does_not_have(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned({"program": "rdma", "network": name})
+    (problem,) = caught.value.facts["problems"]
+    assert problem["path"] == "gpu_pools[0].validate.programs[0].network"
+    assert "The pool has fast." in problem["message"]

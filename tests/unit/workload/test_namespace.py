@@ -5,7 +5,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    validation_namespace,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import namespace
 
 
@@ -14,7 +17,7 @@ def named(name: str, **metadata: t.Any) -> KubeObject:
 
 
 def test_only_a_namespace_that_was_made_for_validations_is_one() -> None:
-    made = namespace.build("v")
+    made = validation_namespace("v")
     assert not namespace.is_made_for_validation(made), "the API adds the label of ownership"
     made["metadata"]["labels"] |= MANAGED_BY
     assert namespace.is_made_for_validation(made)
@@ -43,3 +46,16 @@ def test_what_a_controller_made_for_a_listed_object_counts_with_that() -> None:
     assert namespace.of_others("Job", [named("gpu-gate-1", ownerReferences=[owner])]) == []
     foreign = {"kind": "Workflow", "name": "w", "controller": True}
     assert namespace.of_others("Job", [named("step", ownerReferences=[foreign])]) == ["Job step"]
+
+
+def test_a_level_that_an_administrator_changed_stays() -> None:
+    enforce = "pod-security.kubernetes.io/enforce"
+    assert validation_namespace("v")["metadata"]["labels"][enforce] == "restricted"
+    live = named("v", labels={enforce: "privileged", "pod-security.kubernetes.io/warn": "restricted"})
+    labels = validation_namespace("v", live)["metadata"]["labels"]
+    assert enforce not in labels
+    assert (
+        labels["pod-security.kubernetes.io/warn"]
+        == labels["pod-security.kubernetes.io/audit"]
+        == "restricted"
+    )

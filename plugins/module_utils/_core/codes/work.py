@@ -47,6 +47,12 @@ CODES: t.Final = (
         "Set `gpu_validation_image` (module option `image`) to an image that runs as an ordinary user.",
     ),
     Code(
+        "WORK-FABRIC",
+        "Node {node}: {why}",
+        "Run `oc logs -n nvidia-gpu-operator -l app.kubernetes.io/component=nvidia-driver --tail=200`: the "
+        "fabric manager runs in the driver pod. In an NVL72 rack it runs on the NVLink switches.",
+    ),
+    Code(
         "WORK-FAILED",
         "Node {node}: pod {pod} did not pass: it {ended}: {last_line}",
         "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines; the evidence has the end of the "
@@ -104,6 +110,57 @@ CODES: t.Final = (
         "(median).{reasons}",
         "Run `oc debug node/{node} -- chroot /host dmesg` to find Xid lines and throttling; set "
         "`validate.tolerance` of the pool in `gpu_pools` if devices of the pool may differ more.",
+    ),
+    Code(
+        "WORK-RDMA-DEVICE",
+        "Node {node}: the pod has no RDMA device of its network: {why}.",
+        "Run `oc describe node {node}`: the resource of the network has to be in its Allocatable. "
+        "`ansible-playbook playbooks/enable_gpus.yml -e @FILE` makes the networks.",
+    ),
+    Code(
+        "WORK-RDMA-EXTRA",
+        "Node {node}: pods get RDMA devices that they did not ask for: {why}.",
+        "Run `ansible-playbook playbooks/upgrade_operators.yml -e @FILE`: GPU operator 26.3.0 to 26.3.2 "
+        "gives each GPU pod all RDMA devices of its node, and 26.3.3 does not.",
+    ),
+    Code(
+        "WORK-RDMA-GPU",
+        "Node {node}: the NIC does not reach the memory of the GPU: {why}.",
+        "Set `driver.kernel_module_type` of the pool in `gpu_pools` to open for DMA-BUF, or, for GPUs before "
+        "Turing, `driver.rdma.enabled` to true with the NIC driver of NVIDIA. New driver pods end pods that "
+        "use GPUs.",
+    ),
+    Code(
+        "WORK-RDMA-IMAGE",
+        "Node {node}: the image of program rdma cannot test it: {why}.",
+        "Set `validate.programs[].image` of the pool in `gpu_pools` to an image with perftest that was built "
+        "with CUDA.",
+    ),
+    Code(
+        "WORK-RDMA-PATH",
+        "Node {node}: RDMA does not reach the other node: {why}.",
+        "Run `oc debug node/{node} -- chroot /host rdma link` on both nodes: the links have to be ACTIVE, in "
+        "one network, and for RoCE with addresses of one subnet.",
+    ),
+    Code(
+        "WORK-RDMA-RAIL",
+        "Node {node}: {program} measured {figure} on {device}, at most half of what host memory gives, and a "
+        "good one measures at least {limit}: the data goes over the processor.{reasons}",
+        "Run `oc debug node/{node} -- chroot /host lspci -tv` to see under which switch NIC and GPU are. "
+        "Choose NICs near the GPUs for the network, and switch ACS off in the firmware of the machine.",
+    ),
+    Code(
+        "WORK-RDMA-RIGHTS",
+        "Node {node}: pods may not lock the memory that RDMA needs: {why}.",
+        "Ask a cluster administrator to save the objects of docs/validation.md (Rights for RDMA) as "
+        "rights.yml and to run `oc apply -f rights.yml`: they give ServiceAccount default of the namespace "
+        "capability IPC_LOCK. Or set an unlimited memlock for CRI-O, as that page says.",
+    ),
+    Code(
+        "WORK-RDMA-SOCKETS",
+        "Node {node}: NCCL did not use RDMA over the network of the program: {why}.",
+        "Run `oc debug node/{node} -- chroot /host rdma link`. Program rdma over the same network says what "
+        "keeps RDMA from working, and the evidence has the lines of NCCL.",
     ),
     Code(
         "WORK-RUNNING",

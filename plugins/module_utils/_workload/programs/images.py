@@ -21,6 +21,9 @@ GPU_BURN: t.Final = {
     "arm64": "quay.io/wabouham/gpu_burn_arm64:ubi9",
 }
 DCGM: t.Final = "nvcr.io/nvidia/cloud-native/dcgm:4.6.0-1-ubi10"
+# It has perftest with CUDA, for both architectures (README of coreweave/nccl-tests). perftest brings no code
+# for a GPU, so it serves all of them.
+PERFTEST: t.Final = "ghcr.io/coreweave/nccl-tests:12.9.1-devel-ubuntu22.04-nccl2.27.5-1-0120901"
 _TURING: t.Final = (7, 5)
 
 
@@ -32,6 +35,11 @@ def samples(_node: GpuNode) -> str:
 def pytorch(node: GpuNode) -> str:
     """Return the image of PyTorch with code for the GPUs; a GPU of unknown capability gets the newer one."""
     return OLDER if node.compute is not None and node.compute < _TURING else NEWER
+
+
+def perftest(_node: GpuNode) -> str:
+    """Return the image of perftest."""
+    return PERFTEST
 
 
 def gpu_burn(node: GpuNode) -> str:

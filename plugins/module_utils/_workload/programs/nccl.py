@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 import typing as t
 
-from . import devices, images, readings
+from . import devices, images, rdma, readings
 from .program import Figure, Finding, GpuNode, Program, Result, Settings
 
 ALL_REDUCE: t.Final = "all_reduce"
 LOOPBACK: t.Final = "loopback"
 PORT: t.Final = 29500
+SOCKETS: t.Final = "WORK-RDMA-SOCKETS"
 # Smaller ones do not fill the links. `all_reduce_perf` takes less than asked if the memory is too small.
 LARGE: t.Final = 1 << 30
 WORKER: t.Final = """\
@@ -115,6 +116,13 @@ measure() {{
   by_torch {8 << 20} {8 << 30}
 }}
 """
+# The devices of the pod are not all that it sees, and the table of addresses has those of other pods too.
+_OVER_NETWORK: t.Final = """\
+rdma_devices
+export NCCL_SOCKET_IFNAME=eth0 NCCL_IB_HCA="=$(cut -d' ' -f2 devices | paste -sd, -)"
+gids=$(cut -d' ' -f3 devices | sort -u)
+case $gids in ''|-|*[!0-9]*) ;; *) export NCCL_IB_GID_INDEX=$gids ;; esac
+"""
 _PART: t.Final = re.compile(r"^nccl part=(\w+).*$", re.MULTILINE)
 _NUMBER: t.Final = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?")
 _END: t.Final = re.compile(r"^# *Out of bounds values *: *(\d+) *(OK|FAILED)", re.MULTILINE)
@@ -159,16 +167,21 @@ def script(settings: Settings, node: GpuNode) -> str:
     if node.nodes > 1:
         return script_of_rank(settings, node, node.rank, node.nodes, node.master)
     top = f"NODE_RANK=0\nNODES=1\nMASTER_ADDR=127.0.0.1\nMASTER_PORT={PORT}\n"
-    return f"{devices.LIST}\n{top}{_FUNCTIONS}{_INSIDE}{readings.beside('measure')}"
+    return f"{devices.LIST}\n{top}{_FUNCTIONS}{_network(settings, node)}{_INSIDE}{readings.beside('measure')}"
 
 
-def script_of_rank(_settings: Settings, _node: GpuNode, rank: int, nodes: int, master_host: str) -> str:
+def script_of_rank(settings: Settings, node: GpuNode, rank: int, nodes: int, master_host: str) -> str:
     """Return the script of one of several pods that work together, each with all GPUs of its node.
 
     rank: number of the pod, from 0. master_host: the name by which the others reach the pod of rank 0.
     """
     top = f"NODE_RANK={rank}\nNODES={nodes}\nMASTER_ADDR={master_host}\nMASTER_PORT={PORT}\n"
-    return f"{devices.LIST}\n{top}{_FUNCTIONS}{_ACROSS}{readings.beside('measure')}"
+    return f"{devices.LIST}\n{top}{_FUNCTIONS}{_network(settings, node)}{_ACROSS}{readings.beside('measure')}"
+
+
+def _network(settings: Settings, node: GpuNode) -> str:
+    """Return what a pod with a network of its own does before."""
+    return f"{rdma.asked(node)}{rdma.FUNCTIONS}{_OVER_NETWORK}" if settings.network else ""
 
 
 def parse(log: str, settings: Settings) -> Result:
@@ -189,7 +202,8 @@ def parse(log: str, settings: Settings) -> Result:
             text = f"the largest size was {largest >> 20} MiB; below 1 GiB the links are not full"
             findings.append(Finding(name, "warn", text))
     ways = {name: transports(text) for name, text in parts.items()}
-    findings += _ways(log, ways, settings.nodes)
+    findings += _ways(log, ways, settings)
+    findings += rdma.device_faults(log) if settings.network else ()
     findings += readings.parse(log)
     version = _VERSION.search(log)
     network = _NETWORK.findall(log)
@@ -263,36 +277,45 @@ def _faults(name: str, text: str, number: int) -> t.Iterator[Finding]:
     elif table and any(row.wrong is None for row in table):
         yield Finding(name, "fail", "nobody checked whether the results are right")
     elif not table or not end or not any(row.speed for row in table):
-        words = "it did not run to its end" if table and not end else "it measured nothing"
+        words, code = "it did not run to its end" if table and not end else "it measured nothing", ""
         if _MEMORY_LOCK.search(text):
+            code = rdma.RIGHTS
             words += ": the pod may not lock memory; RDMA needs an unlimited memlock, or capability IPC_LOCK"
         said = dict.fromkeys("".join(groups).strip()[:300] for groups in _TROUBLE.findall(text)[:20])
-        yield Finding(name, "fail", "; ".join([words, *list(said)[:3]]))
+        yield Finding(name, "fail", "; ".join([words, *list(said)[:3]]), code=code)
     elif ranks and len(ranks) < number:
         yield Finding(name, "fail", f"only {len(ranks)} of {number} GPUs took part")
 
 
-def _ways(log: str, ways: t.Mapping[str, t.Sequence[str]], nodes: int) -> t.Iterator[Finding]:
+def _ways(log: str, ways: t.Mapping[str, t.Sequence[str]], settings: Settings) -> t.Iterator[Finding]:
     """Yield what is wrong with the ways between nodes, or out of a node and back."""
     listed = _RDMA.search(log)
     named = _IB.search(log)
-    rdma = listed[1].strip() if listed else ", ".join(re.findall(r"\](\w+)", named[1])) if named else ""
+    present = listed[1].strip() if listed else ", ".join(re.findall(r"\](\w+)", named[1])) if named else ""
     verbs = _VERBS.search(log)
-    lacks = bool(rdma and verbs and not verbs[1])
+    lacks = bool(present and verbs and not verbs[1])
+    nodes = settings.nodes
     network = _NETWORK.findall(log)
     for name, found in ways.items():
         nets = [way for way in found if way.startswith("NET/")]
         if not nets and network and (nodes > 1 or named):
             nets = [f"NET/{network[-1].strip()}"]
-        if any(way.startswith("NET/Socket") for way in nets) and (rdma or nodes > 1):
-            why = f"although there are RDMA devices: {rdma}" if rdma else "because it found no RDMA device"
+        if any(way.startswith("NET/Socket") for way in nets) and (present or nodes > 1):
+            why = (
+                f"although there are RDMA devices: {present}"
+                if present
+                else "because it found no RDMA device"
+            )
             more = "; the pod has none of them, so request their resource" if lacks else ""
-            yield Finding(name, "warn", f"NCCL used TCP sockets, {why}{more}")
+            words, over = f"NCCL used TCP sockets, {why}{more}", settings.network
+            yield Finding(name, "fail" if over else "warn", words, code=SOCKETS if over else "")
         elif set(nets) & set(found) and not any(way.endswith("/GDRDMA") for way in nets):
             text = "RDMA without GPUDirect: the data passes through the memory of the host"
             yield Finding(name, "warn", text)
     if lacks and nodes < 2:
-        text = f"the way through the NIC was not measured: the node has {rdma}, and the pod has none of them"
+        text = (
+            f"the way through the NIC was not measured: the node has {present}, and the pod has none of them"
+        )
         yield Finding(LOOPBACK, "skip", text)
 
 

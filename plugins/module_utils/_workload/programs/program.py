@@ -18,7 +18,8 @@ class Settings:
     nodes run the program together. seconds: how long it measures, 0 for its default. script, figure, unit,
     better, name: of a user's own program; figure is a regular expression with one group, or a JSON path that
     begins with `$.`. expected: name of a figure -> least (or greatest) good value. tolerance: share, 0.1 is
-    10 %. variant: of resnet50. model: of vllm.
+    10 %. variant: of resnet50. model: of vllm. network: that carries the data. gpu_memory: of rdma, whether
+    NICs have to reach it. lock_memory: whether pods get capability IPC_LOCK, which restricted-v2 refuses.
     """
 
     program: str
@@ -36,6 +37,9 @@ class Settings:
     variant: str = ""
     model: str = ""
     name: str = ""
+    network: str = ""
+    gpu_memory: bool = True
+    lock_memory: bool = False
 
     @property
     def label(self) -> str:
@@ -43,7 +47,9 @@ class Settings:
         more = [*self.types]
         more += [str(self.level)] if self.program == "dcgm" else []
         more += [str(self.nodes)] if self.nodes > 1 else []
-        more += [part for part in (self.variant, self.model.replace("/", "-"), self.name) if part]
+        more += [
+            part for part in (self.variant, self.model.replace("/", "-"), self.name, self.network) if part
+        ]
         if self.script:
             more.append(f"{zlib.crc32(f'{self.image} {self.script} {self.figure}'.encode()):08x}")
         return ":".join([self.program, *(re.sub(r"[\s,:]+", "-", part) for part in more)])
@@ -61,7 +67,8 @@ class GpuNode(t.NamedTuple):
     the pod gets. mig: whether they are partitions. arch: of the processor, such as amd64. rank, nodes,
     master: of a pod that works with those on other nodes: its number, how many they are, and the name in the
     cluster's DNS of the pod with number 0. tolerations: of marks of earlier validations on the node.
-    operator_namespace: of the GPU operator.
+    operator_namespace: of the GPU operator. rdma: number of RDMA devices that the pod asks for alone, 0 if it
+    shares them.
     """
 
     product: str = ""
@@ -74,12 +81,14 @@ class GpuNode(t.NamedTuple):
     master: str = ""
     tolerations: tuple[dict[str, t.Any], ...] = ()
     operator_namespace: str = "nvidia-gpu-operator"
+    rdma: int = 0
 
 
 class Figure(t.NamedTuple):
     """A number that a program measured. unit: such as TFLOPS, GB/s (10^9 bytes), img/s, tok/s, C.
 
     device: UUID of a GPU, `0-1` for a pair of GPUs by their numbers in the pod, empty for the whole node.
+    least: the least good value as the program itself knows it, 0 if it does not.
     """
 
     name: str
@@ -87,13 +96,15 @@ class Figure(t.NamedTuple):
     unit: str
     device: str = ""
     better: t.Literal["higher", "lower"] = "higher"
+    least: float = 0.0
 
 
 class Finding(t.NamedTuple):
     """What a program, or a reading beside it, says about a GPU.
 
     test: its name. status: a fail fails the node, a warn explains. action: what the vendor asks for. number:
-    the vendor's number of the error, 0 without one.
+    the vendor's number of the error, 0 without one. code: of a fail, or of a figure of this name that is too
+    low for this reason.
     """
 
     test: str
@@ -102,6 +113,7 @@ class Finding(t.NamedTuple):
     device: str = ""
     action: t.Literal["", "reset", "reboot", "replace"] = ""
     number: int = 0
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,8 +153,7 @@ class Program:
     seconds: for how long it usually runs, beside what the task waits anyway.
     unfit: why the program cannot say anything about such a node, empty if it can. cpu: cores, memory: MiB of
     a pod. shared_memory: GiB of /dev/shm, 0 for the runtime's own. takes_shares: whether it runs on
-    shares of GPUs too, where its figures are not judged. lock_memory: whether the pod needs
-    capability IPC_LOCK, which restricted-v2 refuses.
+    shares of GPUs too, where its figures are not judged.
     """
 
     spread: t.Literal["device", "node", "nodes"]
@@ -155,4 +166,3 @@ class Program:
     memory: int = 1024
     shared_memory: int = 0
     takes_shares: bool = False
-    lock_memory: bool = False

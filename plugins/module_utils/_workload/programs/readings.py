@@ -33,6 +33,10 @@ readings() {{
 sample() {{ while :; do sleep 4; readings; done; }}
 links() {{
   {_REMAPPED} 2>/dev/null | sed -n 's/^GPU-/reading rows GPU-/p'
+  nvidia-smi -q 2>/dev/null | awk -F ' +: ' '/^    GPU UUID/ {{ uuid = $2 }}
+    /^    [A-Z]/ {{ fabric = /^    Fabric/ }}
+    fabric && /^        State/ {{ state = $2 }}
+    fabric && /^        Status/ {{ print "reading fabric " uuid ", " state ", " $2 }}'
   nvidia-smi nvlink --status 2>/dev/null | sed -n 's/^\\(GPU [0-9].*\\|.*Link [0-9].*\\)/reading link \\1/p'
 }}
 """
@@ -59,6 +63,9 @@ _GPU: t.Final = re.compile(
 _REMAPS: t.Final = re.compile(
     r"^reading rows (?P<uuid>GPU-[\w-]+), *(?P<pending>\S+), *(?P<failure>\S+)$", re.MULTILINE
 )
+_FABRIC: t.Final = re.compile(
+    r"^reading fabric (?P<uuid>GPU-[\w-]+), (?P<state>[^,\n]+), (?P<status>.+)$", re.MULTILINE
+)
 _LINK_OWNER: t.Final = re.compile(r"^reading link GPU \d+: .*\(UUID: (GPU-[\w-]+)\)")
 _LINK_DOWN: t.Final = re.compile(r"^reading link .*Link (\d+): *<?inactive", re.IGNORECASE)
 _LINK_UP: t.Final = re.compile(r"^reading link .*Link \d+: *[\d.]+ *GB/s")
@@ -76,6 +83,13 @@ def parse(log: str) -> tuple[Finding, ...]:
         elif _is_set(one["pending"]):
             text = "a memory row is remapped at the next reset of the GPU"
             found.append(Finding("remapped rows", "warn", text, one["uuid"], "reset"))
+    for one in _FABRIC.finditer(log):
+        if one["state"] not in ("N/A", "Not Supported") and (one["state"], one["status"]) != (
+            "Completed",
+            "Success",
+        ):
+            text = f"the GPU did not join the NVLink fabric: state {one['state']}, status {one['status']}"
+            found.append(Finding("fabric", "fail", text, one["uuid"], code="WORK-FABRIC"))
     return tuple(dict.fromkeys([*found, *_links(log)]))
 
 

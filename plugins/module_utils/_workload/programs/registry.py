@@ -6,7 +6,20 @@ from __future__ import annotations
 
 import typing as t
 
-from . import dcgm, gpu_burn, matmul, nccl, nvbandwidth, nvidia_smi, own, resnet50, trtexec, vectoradd, vllm
+from . import (
+    dcgm,
+    gpu_burn,
+    matmul,
+    nccl,
+    nvbandwidth,
+    nvidia_smi,
+    own,
+    rdma,
+    resnet50,
+    trtexec,
+    vectoradd,
+    vllm,
+)
 from .program import Program
 
 PROGRAMS: t.Final[dict[str, Program]] = {
@@ -15,6 +28,7 @@ PROGRAMS: t.Final[dict[str, Program]] = {
     "matmul": matmul.PROGRAM,
     "dcgm": dcgm.PROGRAM,
     "nvbandwidth": nvbandwidth.PROGRAM,
+    "rdma": rdma.PROGRAM,
     "nccl": nccl.PROGRAM,
     "resnet50": resnet50.PROGRAM,
     "gpu_burn": gpu_burn.PROGRAM,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from ..._core.objects import KubeObject, name
+from ..._core.ownership import validation_namespace
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from .. import judge, namespace, pods as workload_pods
@@ -24,7 +25,7 @@ def make_namespace(api: Api, params: GpuWorkloadParams) -> None:
     """Create the namespace of the pods, and wait for its service account."""
     there = api.get(NAMESPACE, params.namespace)
     if there is None or namespace.is_made_for_validation(there):
-        api.apply(namespace.build(params.namespace), live=there)
+        api.apply(validation_namespace(params.namespace, there), live=there)
     accounts = {"accounts": Query(known("ServiceAccount"), params.namespace, "default")}
     api.wait(accounts, judge.judge_account, "validation namespace")
 

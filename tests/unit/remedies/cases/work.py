@@ -10,9 +10,11 @@ from unit.fake_server import Answer, FakeServer, status
 from unit.pools.builders import existing
 from unit.remedies.case import Case, Cases, Options, checked, ensured
 from unit.workload.measuring import RATE, Measuring
+from unit.workload.programs.test_rdma import CUDA, NO_MR, log, ran, step
 from unit.workload.test_gate_steps import Gated, pool
 from unit.workload.test_obstacles import QUOTA
 from unit.workload.test_steps import THEIRS, OnPod, World
+from unit.workload.test_traffic import RDMA, Traffic
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.judge import NO_KERNEL_IMAGE
 from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
@@ -129,6 +131,33 @@ def without_code(options: Options) -> str | None:
     return validate(world, {"pools": planned["validations"]})
 
 
+def with_traffic(options: Options) -> str | None:
+    """Validate a pair whose NICs reach GPU memory with the open kernel modules, by an image of a test."""
+    described = {
+        "name": "fast",
+        "kind": "sriov",
+        "namespaces": ["gpu-validation"],
+        "ipam": {"type": "none"},
+        "sriov": {"vfs": 2},
+    }
+    given = checked("gpu_plan", {"platform": "aws", "networks": [described], **options})
+    planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
+    (program,) = planned["validations"][0]["programs"]
+    gpu = ran("dmabuf", 390.0)
+    if program.get("image") != "example.com/perftest:cuda":
+        gpu = step("dmabuf", "ib_write_bw: unrecognized option '--use_cuda=0'\n")
+    elif planned["stack"]["driver"].get("kernel_module_type") != "open":
+        gpu = step("dmabuf", f"{CUDA}DMA-BUF is not supported on this GPU\n") + step("peermem", CUDA + NO_MR)
+    says = dict.fromkeys(("gpu-0", "gpu-1"), log(ran("host", 392.0), gpu))
+    return validate(Traffic(says=says), {"pools": planned["validations"], "networks": planned["attachments"]})
+
+
+def pools_with_traffic(kind: str, **more: str) -> str:
+    """Return a described pool with this type of kernel module and program rdma, as YAML."""
+    validation = {"programs": [{**RDMA, **more}]}
+    return json.dumps([{**DESCRIBED, "driver": {"kernel_module_type": kind}, "validate": validation}])
+
+
 def pools_with(**more: t.Any) -> str:
     """Return a described pool that runs a program of one's own, as YAML."""
     validation = {"programs": [{**RATE, "expected": 50, **more.pop("program", {})}], **more}
@@ -163,6 +192,20 @@ CASES: t.Final[Cases] = {
         judged({"gpu-0": "rate: 80"}),
         before=pools_with(),
         value=pools_with(tolerance=0.3),
+        where="enable_gpus",
+    ),
+    ("WORK-RDMA-GPU", "gpu_pools"): Case(
+        "gpu_plan",
+        with_traffic,
+        before=pools_with_traffic("proprietary", image="example.com/perftest:cuda"),
+        value=pools_with_traffic("open", image="example.com/perftest:cuda"),
+        where="enable_gpus",
+    ),
+    ("WORK-RDMA-IMAGE", "gpu_pools"): Case(
+        "gpu_plan",
+        with_traffic,
+        before=pools_with_traffic("open", image="example.com/perftest:plain"),
+        value=pools_with_traffic("open", image="example.com/perftest:cuda"),
         where="enable_gpus",
     ),
     ("WORK-BUSY", "gpu_validation_strict"): Case("gpu_workload", busy, before="true"),

@@ -371,3 +371,35 @@ def test_only_one_process_of_a_node_prints_the_table(
 def test_a_large_log_is_read_in_a_moment() -> None:
     log = LIST + row() * 20_000 + "# Rank 1 device " * 50_000 + "\n" * 50_000 + "NCCL WARN x\n" * 50_000
     assert not nccl.parse(log + "Using network " * 50_000, SETTINGS).passed
+
+
+def test_over_a_network_of_the_pool(tmp_path: pathlib.Path) -> None:
+    settings, facts = (
+        Settings("nccl", nodes=2, network="fast"),
+        GpuNode(devices=2, rank=1, nodes=2, master="g"),
+    )
+    script = nccl.script(settings, facts)
+    assert "rdma_devices\nexport NCCL_SOCKET_IFNAME=eth0" in script
+    assert "rdma_devices" not in nccl.script(Settings("nccl", nodes=2), facts)
+    assert subprocess.run(["/bin/sh", "-n"], input=script, text=True, check=False).returncode == 0
+    exports = script.partition("rdma_devices\nexport")[2].partition("measure()")[0]
+    (tmp_path / "devices").write_text("0 mlx5_2 3 0\n1 mlx5_7 3 1\n", encoding="utf-8")
+    show = f"export{exports}\necho $NCCL_IB_HCA $NCCL_IB_GID_INDEX"
+    ran = subprocess.run(["/bin/sh"], input=show, text=True, cwd=tmp_path, capture_output=True, check=True)
+    assert ran.stdout == "=mlx5_2,mlx5_7 3\n"
+
+
+def test_sockets_over_a_network_fail() -> None:
+    line = (
+        "rdma device=0 name=mlx5_0 link=InfiniBand rate=400 state=ACTIVE gid=- speed=32.0 wide=16 gpu=0 "
+        "shared=7 gen=5 lanes=16\n"
+    )
+    log = f"{LIST}rdma asked=1\n{line}rdma devices: mlx5_0\nx NCCL INFO Using network Socket\n{row()}{END}"
+    found = nccl.parse(log, Settings("nccl", nodes=2, network="fast"))
+    assert not found.passed
+    assert [(one.status, one.code) for one in found.findings] == [("fail", "WORK-RDMA-SOCKETS")]
+    assert nccl.parse(log.replace("Socket", "IB"), Settings("nccl", nodes=2, network="fast")).passed
+    without = nccl.parse(
+        log.replace(line, "").replace("Socket", "IB"), Settings("nccl", nodes=2, network="fast")
+    )
+    assert [one.code for one in without.findings] == ["WORK-RDMA-DEVICE"]

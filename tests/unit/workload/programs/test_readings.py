@@ -98,3 +98,47 @@ def test_the_script_ends_as_its_command_does_and_prints_the_readings(code: int, 
     assert f"reading rows {UUID}, Yes, No" in ran.stdout
     assert "reading link   Link 0: 26.5 GB/s" in ran.stdout
     assert [one.action for one in readings.parse(ran.stdout)] == ["reset"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "words"),
+    [
+        ("Completed", "Success", ""),
+        ("N/A", "N/A", ""),
+        ("In Progress", "N/A", "state In Progress, status N/A"),
+        ("Completed", "Insufficient Resources", "status Insufficient Resources"),
+    ],
+)
+def test_a_gpu_that_did_not_join_the_nvlink_fabric(
+    state: str, status: str, words: str, tmp_path: Path
+) -> None:
+    said = f"""\
+GPU 00000000:1B:00.0
+    Product Name                          : NVIDIA H200
+    GPU UUID                              : {UUID}
+    GPU Fabric GUID                       : 0x6d9419000347bb4c
+    Inforom Version
+        State                             : Other
+    Fabric
+        State                             : {state}
+        Status                            : {status}
+        CliqueId                          : 0
+        ClusterUUID                       : 00000000-0000-0000-0000-000000000000
+        Health
+            Bandwidth                     : N/A
+    Processes                             : None
+"""
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\ncase $* in -q) cat <<'END'\n{said}END\nesac\n", encoding="utf-8")
+    tool.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    script = f"{readings.FUNCTIONS}links\n"
+    ran = subprocess.run(
+        ["/bin/sh"], input=script, text=True, env=environment, capture_output=True, check=False
+    )
+    assert ran.stdout == f"reading fabric {UUID}, {state}, {status}\n"
+    found = readings.parse(ran.stdout)
+    assert [(one.status, one.code, one.device) for one in found] == (
+        [("fail", "WORK-FABRIC", UUID)] if words else []
+    )
+    assert all(words in one.text for one in found)
