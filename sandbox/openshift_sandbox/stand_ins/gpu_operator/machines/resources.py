@@ -20,14 +20,9 @@ def offer(cluster: Cluster, node: Object, plugin: str, found: t.Mapping[str, int
     gone = [resource for resource in before.split(",") if resource and resource not in found]
     amounts = {resource: str(count) for resource, count in found.items()} | dict.fromkeys(gone, "0")
     status = node.get("status") or {}
-    parts = {field: status.get(field) or {} for field in ("capacity", "allocatable")}
     changes = {
-        field: {
-            one: value
-            for one, value in amounts.items()
-            if known.get(one, "0" if one in gone else "") != value
-        }
-        for field, known in parts.items()
+        field: {one: value for one, value in amounts.items() if (status.get(field) or {}).get(one) != value}
+        for field in ("capacity", "allocatable")
     }
     if any(changes.values()):
         cluster.patch("Node", name, None, {"status": changes}, "status")
