@@ -82,6 +82,11 @@ def maintenance_crds() -> list[Crd]:
     return _own("maintenance-operator")
 
 
+def kubevirt_crds() -> list[Crd]:
+    """Return the CRDs that OpenShift Virtualization brings when its own object exists."""
+    return _own("kubevirt")
+
+
 def cert_manager_crds() -> list[Crd]:
     """Return the CRDs of cert-manager that other operators look for."""
     return _own("cert-manager")

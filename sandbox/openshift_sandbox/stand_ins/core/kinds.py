@@ -31,6 +31,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "FpgaStack": ("fpga.example.com/v1", "fpgastacks"),
     "GPUCluster": ("nvidia.com/v1alpha1", "gpuclusters"),
     "HostDeviceNetwork": ("mellanox.com/v1alpha1", "hostdevicenetworks"),
+    "HyperConverged": ("hco.kubevirt.io/v1beta1", "hyperconvergeds"),
     "IPPool": ("nv-ipam.nvidia.com/v1alpha1", "ippools"),
     "IPoIBNetwork": ("mellanox.com/v1alpha1", "ipoibnetworks"),
     "ImageStream": ("image.openshift.io/v1", "imagestreams"),
@@ -38,6 +39,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "Issuer": ("cert-manager.io/v1", "issuers"),
     "CronJob": ("batch/v1", "cronjobs"),
     "Job": ("batch/v1", "jobs"),
+    "KubeVirt": ("kubevirt.io/v1", "kubevirts"),
     "KubeletConfig": ("machineconfiguration.openshift.io/v1", "kubeletconfigs"),
     "Kueue": ("kueue.openshift.io/v1", "kueues"),
     "LocalQueue": ("kueue.x-k8s.io/v1beta2", "localqueues"),
@@ -98,6 +100,8 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
         "admissionregistration.k8s.io/v1",
         "validatingwebhookconfigurations",
     ),
+    "VirtualMachine": ("kubevirt.io/v1", "virtualmachines"),
+    "VirtualMachineInstance": ("kubevirt.io/v1", "virtualmachineinstances"),
     "Workload": ("kueue.x-k8s.io/v1beta2", "workloads"),
 }
 
