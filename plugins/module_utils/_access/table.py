@@ -17,6 +17,8 @@ lease read
   default      get                                  Lease
 plan
   -            get                                  Infrastructure
+plan machines
+  -            list                                 HyperConverged
 leftovers
   -            list?                                ResourceQuota PriorityClass Tuned MachineConfigPool
 removal
@@ -131,6 +133,14 @@ gpu_operator clusterpolicy
   gpu          get?,delete?                         DaemonSet
 gpu_operator nvidiadriver
   -            get,list,watch,create,patch,delete   NVIDIADriver
+gpu_operator machines
+  -            get,list,patch                       HyperConverged
+  -            patch                                Node
+  machines     get?,patch?                          Machine
+gpu_operator machines absent
+  -            get,list,patch                       HyperConverged
+  -            patch                                Node
+  machines     get?,patch?                          Machine
 gpu_operator dra
   -            get,list,watch,create,patch,delete   GPUCluster NVIDIADriver
   -            list,watch                           ResourceSlice ResourceClaim

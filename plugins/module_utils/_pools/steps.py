@@ -8,6 +8,7 @@ import typing as t
 
 from .._catalogue.overrides import extended
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
+from .._core.input import Problems
 from .._core.objects import KubeObject
 from .._core.ownership import MANAGED_BY, TENANT, selector
 from .._frame.argspec import WaitParams
@@ -15,9 +16,10 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._platforms import infrastructure
 from .._policy import priority_class
+from .._virtualization import steps as virtualization
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
-from .model import JsonObject
+from .model import JsonObject, Pool
 
 PlatformName = t.Literal[
     "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"
@@ -59,8 +61,10 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
+    pools = draft.pools(place)
+    _refuse_machines(api, draft, pools)
     given = pool_plan.given_away(params["queues"])
-    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
+    found = pool_plan.assemble(pools, draft.name, draft.backend, params["incomplete"], given)
     for warning in found.warnings:
         api.warn(warning)
     if prices and (warning := account.without_type(prices, found.pools, catalogue)):
@@ -73,6 +77,16 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         "cost": account.total_cost(costs, classes) if costs else None,
         "leftovers": _compared(api, found.outputs) if params["leftovers"] else [],
     }
+
+
+def _refuse_machines(api: Api, draft: pool_plan.ListDraft, pools: t.Sequence[Pool]) -> None:
+    """Raise InputError for pools of virtual machines in a cluster without OpenShift Virtualization."""
+    asking = [index for index, pool in enumerate(pools) if pool.runs_machines]
+    if asking and virtualization.look(api) is None:
+        problems = Problems()
+        for index in asking:
+            problems.add("POOL-NO-VIRTUALIZATION", f"{draft.name}[{index}].workload")
+        problems.raise_if_any()
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:

@@ -1,0 +1,202 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps for pools of virtual machines: label nodes, and permit their devices in HyperConverged."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.readiness import Readiness, pending, ready
+from .._frame.dry_run import dry_run_apply
+from .._impact.impact import Question
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes.labels import labels
+from .._nodes.pool_nodes import nodes_of
+from .._sharing.mig_steps import give
+from .._virtualization import hyperconverged, schema, steps as virtualization
+from .._virtualization.hyperconverged import Permit
+from . import virtual_machines as machines
+from .params import StackParams, StackPool
+
+_NODE: t.Final = known("Node")
+
+
+class Work(t.NamedTuple):
+    """What a task does for pools of virtual machines. changes: nodes with the labels that they get."""
+
+    params: StackParams
+    live: KubeObject | None
+    changes: list[tuple[KubeObject, dict[str, str | None]]]
+
+    def questions(self) -> list[Question]:
+        """Return what to find out before the first write."""
+        asking = [pool for pool in self.params.pools if pool.get("workload")]
+        return [machines.question(pool) for pool in asking] if self.changes else []
+
+
+def begin(api: Api, params: StackParams) -> Work:
+    """Return the work. Raise before the first write if HyperConverged is missing, or has other permits."""
+    pools = [pool for pool in params.pools if pool.get("workload")]
+    if not pools:
+        return Work(params, None, [])
+    nodes = api.list(_NODE)
+    changes = [
+        (node, wanted)
+        for pool in pools
+        for node in nodes_of(nodes, pool)
+        if (wanted := machines.marks(labels(node), pool))
+    ]
+    live, asking = virtualization.look(api), machines.of_machines(pools)
+    if asking and live is None:
+        raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
+    if asking and live is not None:
+        wanted = machines.permits(asking, nodes)
+        _refuse_others(live, wanted, asking)
+        if manifest := _manifest(live, wanted, asking, nodes):
+            dry_run_apply(api, manifest, live)
+    return Work(params, live, changes)
+
+
+def label(api: Api, work: Work) -> None:
+    """Give the nodes their labels."""
+    for node, wanted in work.changes:
+        give(api, node, wanted)
+
+
+def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:
+    """Permit the devices of the pools under the names that nodes offer, and wait for those of the platform.
+
+    Return the permits of the pools, as the result has them. Others' entries stay.
+    """
+    if work.live is None:
+        return []
+    pools, nodes = machines.of_machines(work.params.pools), api.list(_NODE)
+    wanted = machines.permits(pools, nodes)
+    live = virtualization.look(api) or work.live
+    _refuse_others(live, wanted, pools)
+    _warn_of_names(api, live, wanted)
+    if manifest := _manifest(live, wanted, pools, nodes):
+        api.apply(manifest, own=False, live=live)
+    if any(map(machines.is_of_platform, pools)):
+        _wait(api, pools)
+    return [
+        {"device": permit.selector, "resource": permit.resource, "provider": _provider(permit)}
+        for permit in wanted
+    ]
+
+
+def _provider(permit: Permit) -> str:
+    return schema.OPERATOR if permit.is_external else schema.PLATFORM
+
+
+def _manifest(
+    live: KubeObject, wanted: t.Sequence[Permit], pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]
+) -> KubeObject | None:
+    """Return the object with the permits of the pools; None if this collection has nothing in it."""
+    taken, has_manager = {permit.key for permit in wanted}, any(map(machines.has_vgpus, pools))
+    is_known = all(machines.permits([pool], nodes) for pool in pools)
+    # Nodes that offer nothing now, such as those that reboot, keep the permits of a run before.
+    ours = _kept(live, pools, nodes) if is_known else hyperconverged.ours(live)
+    kept = [permit for permit in ours if permit.key not in taken]
+    if not (wanted or has_manager or hyperconverged.is_touched(live)):
+        return None
+    # The server tells entries apart by their letters, in upper and lower case.
+    spelt = {permit.key: permit.selector for permit in hyperconverged.permits(live)}
+    named = [permit._replace(selector=spelt.get(permit.key, permit.selector)) for permit in wanted]
+    return hyperconverged.manifest(live, [*named, *kept], has_manager=has_manager)
+
+
+def _kept(live: KubeObject, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]) -> list[Permit]:
+    """Return entries of this collection that stay, since nodes outside the pools offer the resource."""
+    ours = {name(node) for pool in pools for node in nodes_of(list(nodes), pool)}
+    offered = {
+        key
+        for node in nodes
+        if name(node) not in ours
+        for key in (node.get("status") or {}).get("allocatable") or {}
+    }
+    return [permit for permit in hyperconverged.ours(live) if permit.resource in offered]
+
+
+def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequence[StackPool]) -> None:
+    """Raise NotReadyError for an entry of others that permits one of the devices in another way.
+
+    The same goes for vGPUs that KubeVirt makes itself, beside those of the vGPU device manager.
+    """
+    place = {"object": name(live), "namespace": live["metadata"]["namespace"]}
+    if any(map(machines.has_vgpus, pools)) and hyperconverged.makes_mediated(live):
+        made = Permit("vGPUs", "mediatedDevicesConfiguration", is_external=False)
+        raise _other_provider(made, place)
+    ours = {permit.key for permit in hyperconverged.ours(live)}
+    others = {entry.key: entry for entry in hyperconverged.permits(live) if entry.key not in ours}
+    for permit in wanted:
+        other = others.get(permit.key, permit)
+        if other.is_external != permit.is_external:
+            raise _other_provider(other, place)
+        if other.resource != permit.resource:
+            raise NotReadyError(
+                "GPU-VM-PERMIT",
+                device=permit.selector,
+                other=other.resource,
+                resource=permit.resource,
+                object=place["object"],
+                namespace=place["namespace"],
+            )
+
+
+def _other_provider(other: Permit, place: dict[str, str]) -> NotReadyError:
+    wanted = schema.PLATFORM if other.is_external else schema.OPERATOR
+    return NotReadyError(
+        "GPU-VM-PROVIDER",
+        device=other.selector,
+        other=other.resource,
+        theirs=_provider(other),
+        ours=wanted,
+        object=place["object"],
+        namespace=place["namespace"],
+    )
+
+
+def _warn_of_names(api: Api, live: KubeObject, wanted: t.Iterable[Permit]) -> None:
+    """Say which names changed: virtual machines that ask for the old one do not start again."""
+    before = {permit.key: permit for permit in hyperconverged.ours(live)}
+    for permit in wanted:
+        old = before.get(permit.key)
+        if old and old.resource != permit.resource:
+            api.warn(
+                f"The nodes offer {permit.selector} as {permit.resource} now, and not as {old.resource}: "
+                f"virtual machines with deviceName {old.resource} do not start until they name the new one."
+            )
+
+
+def _wait(api: Api, pools: t.Sequence[StackPool]) -> None:
+    """Wait until nodes offer the devices that KubeVirt's own device plugin serves."""
+    mine = [pool for pool in pools if machines.is_of_platform(pool)]
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        for pool in mine:
+            for node in nodes_of(snapshot["nodes"], pool):
+                if finding := machines.judge(node, pool, snapshot):
+                    return pending(finding.reason, finding.message, code=finding.code, remedy=finding.remedy)
+        return ready("Offered", "the nodes offer their devices to virtual machines")
+
+    api.wait({"nodes": Query(_NODE)}, judge, "devices of virtual machines", on_timeout_code="GPU-VM-DEVICES")
+
+
+def remove(api: Api, params: StackParams) -> None:
+    """Take our permits out of HyperConverged, and the labels of the pools from their nodes."""
+    pools = machines.of_machines(params.pools)
+    if not pools:
+        return
+    live, nodes = virtualization.look(api), api.list(_NODE)
+    if live is not None and hyperconverged.is_touched(live):
+        # What the GPU operator offers goes with it.
+        kept = [permit for permit in _kept(live, pools, nodes) if not permit.is_external]
+        api.apply(hyperconverged.manifest(live, kept, has_manager=False), own=False, live=live)
+    for pool in pools:
+        for node in nodes_of(nodes, pool):
+            if wanted := machines.unmarked(labels(node), pool):
+                give(api, node, wanted)
