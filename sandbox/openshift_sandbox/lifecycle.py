@@ -30,6 +30,7 @@ from openshift_sandbox.programs import (
     olm,
     prometheus,
     registry,
+    virtualization,
 )
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
@@ -159,6 +160,8 @@ def _crds(sandbox: Sandbox) -> list[crds.Crd]:
         wanted += kueue.crds(sandbox)
     elif cluster.get("kueue"):
         wanted += crds.kueue_crds()
+    if virtualization.wanted(sandbox.scenario):
+        wanted += virtualization.manifests(sandbox)
     if cluster.get("cert_manager"):
         wanted += crds.cert_manager_crds()
     return wanted

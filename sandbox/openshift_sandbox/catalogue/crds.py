@@ -67,6 +67,11 @@ def kueue_crds() -> list[Crd]:
     return _own("kueue")
 
 
+def kubevirt_crds() -> list[Crd]:
+    """Return the CRDs that OpenShift Virtualization brings when its own object exists."""
+    return _own("kubevirt")
+
+
 def cert_manager_crds() -> list[Crd]:
     """Return the CRDs of cert-manager that other operators look for."""
     return _own("cert-manager")

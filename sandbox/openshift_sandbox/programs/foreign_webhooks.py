@@ -31,7 +31,7 @@ def wanted(scenario: Scenario) -> set[str]:
     found = {ENGINES[engine] for engine in engines}
     if (scenario.cluster.get("resource_tags") or {}).get("red-hat-managed") == "true":
         found.add(REGULAR_USERS)
-    if scenario.trouble("virtual_machine"):
+    if scenario.trouble("virtual_machine") or scenario.cluster.get("virtualization"):
         found.add(LAUNCHERS)
     if scenario.trouble("registry_unreachable"):
         found.add(IMAGE_PULLS)

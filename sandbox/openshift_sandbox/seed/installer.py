@@ -18,6 +18,7 @@ from openshift_sandbox.seed import (
     special_resources,
     tuning,
     upstream_nfd as seed_upstream_nfd,
+    virtualization,
 )
 from openshift_sandbox.seed.nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
 from openshift_sandbox.seed.platforms import baremetal
@@ -60,6 +61,8 @@ def seed(client: Client, scenario: Scenario) -> None:
     _put_all(client, upstream_nfd[:1])
     _put_all(client, upstream_nfd[1:])
     _put_all(client, special_resources.objects(cluster))
+    _put_all(client, virtualization.namespaces(cluster))
+    _put_all(client, virtualization.objects(cluster))
     if has_machine_api(cluster):
         _put_all(client, [*(one for _node, one in pairs), seed_cluster.termination_handler()])
 

@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from openshift_sandbox.client import Client
-from openshift_sandbox.programs import admission
+from openshift_sandbox.programs import admission, virtualization
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.admission.platform import Context, Object
@@ -29,7 +29,7 @@ from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, v
 from openshift_sandbox.stand_ins.api_server import image_imports, keyring, registry_lookups
 from openshift_sandbox.stand_ins.container_runtime import pulls
 from openshift_sandbox.stand_ins.core.webhooks import Denial, Patch
-from openshift_sandbox.stand_ins.kubevirt import virtual_machines
+from openshift_sandbox.stand_ins.kubevirt import conversion, evictions
 from openshift_sandbox.stand_ins.managed_openshift import regular_users
 from openshift_sandbox.stand_ins.policy_engine import pods
 
@@ -54,13 +54,15 @@ class Server(ThreadingHTTPServer):
         self.context = Context(cluster["infrastructure_name"], cluster["region"])
         self._others: dict[str, Callable[[Object], Denial | Patch | None]] = {
             pulls.PATH: lambda request: pulls.review(request, self.scenario.now, self.client),
-            virtual_machines.PATH: lambda request: virtual_machines.review(request, self.client),
+            evictions.PATH: lambda request: evictions.review(request, self.client),
             regular_users.PATH: regular_users.review,
             **{path: functools.partial(self._policy, engine) for engine, path in pods.PATHS.items()},
         }
 
     def answer(self, path: str, request: Object) -> Object:
-        """Return the response of an AdmissionReview."""
+        """Return the response of an AdmissionReview, or of a ConversionReview."""
+        if path == virtualization.CONVERT:
+            return conversion.respond(request)
         response = {"uid": request["uid"], "allowed": True}
         if path in self._others:
             answer = self._others[path](request)

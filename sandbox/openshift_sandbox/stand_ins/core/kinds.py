@@ -29,11 +29,13 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "Exec": ("kwok.x-k8s.io/v1alpha1", "execs"),
     "FpgaStack": ("fpga.example.com/v1", "fpgastacks"),
     "GPUCluster": ("nvidia.com/v1alpha1", "gpuclusters"),
+    "HyperConverged": ("hco.kubevirt.io/v1beta1", "hyperconvergeds"),
     "ImageStream": ("image.openshift.io/v1", "imagestreams"),
     "Infrastructure": ("config.openshift.io/v1", "infrastructures"),
     "Issuer": ("cert-manager.io/v1", "issuers"),
     "CronJob": ("batch/v1", "cronjobs"),
     "Job": ("batch/v1", "jobs"),
+    "KubeVirt": ("kubevirt.io/v1", "kubevirts"),
     "KubeletConfig": ("machineconfiguration.openshift.io/v1", "kubeletconfigs"),
     "Kueue": ("kueue.openshift.io/v1", "kueues"),
     "LocalQueue": ("kueue.x-k8s.io/v1beta2", "localqueues"),
@@ -83,6 +85,8 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
         "admissionregistration.k8s.io/v1",
         "validatingwebhookconfigurations",
     ),
+    "VirtualMachine": ("kubevirt.io/v1", "virtualmachines"),
+    "VirtualMachineInstance": ("kubevirt.io/v1", "virtualmachineinstances"),
     "Workload": ("kueue.x-k8s.io/v1beta2", "workloads"),
 }
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import owned
-from openshift_sandbox.stand_ins.gpu_operator.operands import OPERANDS, Object
+from openshift_sandbox.stand_ins.gpu_operator.machines import vgpus
+from openshift_sandbox.stand_ins.gpu_operator.operands import MACHINE_OPERANDS, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_operator.sharing import containers, geometry
 
 METRICS: t.Final = "state-operator-metrics"
 PREREQUISITES: t.Final = "pre-requisites"
-STATES: t.Final[tuple[str, ...]] = (PREREQUISITES, METRICS, *(operand.state for operand in OPERANDS))
+_ALL: t.Final = (*OPERANDS, *MACHINE_OPERANDS)
+STATES: t.Final[tuple[str, ...]] = (PREREQUISITES, METRICS, *(operand.state for operand in _ALL))
 
 _SERVICES: t.Final = {
     METRICS: ("gpu-operator", "gpu-operator-metrics", 8080),
@@ -87,11 +89,12 @@ def assets(state: str, policy: Object, namespace: str) -> list[Object]:
     """Return all objects of a state except its DaemonSets, in the order of creation."""
     if state == PREREQUISITES:
         return [owned(_runtime_class(name), policy) for name in ("nvidia", "nvidia-cdi", "nvidia-legacy")]
-    made = [
-        obj for operand in OPERANDS if operand.state == state for obj in _access(operand.account, namespace)
-    ]
+    made = [obj for operand in _ALL if operand.state == state for obj in _access(operand.account, namespace)]
     if state == "state-mig-manager":
         made += _parted(policy, namespace)
+    if state == "state-vgpu-device-manager" and not _custom(policy, "vgpuDeviceManager", "config"):
+        text = vgpus.shipped()
+        made.append(_object("v1", "ConfigMap", vgpus.DEFAULT_CONFIG, namespace, data={vgpus.FILE: text}))
     if state in _SERVICES:
         service, monitor = _monitoring(namespace, *_SERVICES[state])
         made += [service, monitor] if _scraped(state, policy) else [service]
@@ -120,6 +123,10 @@ def _parted(policy: Object, namespace: str) -> list[Object]:
         for option, (name, key, text) in texts.items()
         if not (part.get(option) or {}).get("name")
     ]
+
+
+def _custom(policy: Object, part: str, option: str) -> str:
+    return str(((policy["spec"].get(part) or {}).get(option) or {}).get("name") or "")
 
 
 def _object(api_version: str, kind: str, name: str, namespace: str | None, **fields: t.Any) -> Object:

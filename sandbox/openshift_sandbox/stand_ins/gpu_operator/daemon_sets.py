@@ -13,6 +13,7 @@ import json
 import typing as t
 
 from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.gpu_operator.machines import vgpus
 from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DEPLOY,
     DRIVER,
@@ -112,7 +113,7 @@ def daemon_set(operand: Operand, policy: Object, release: Release) -> Object:
     image = image_path(operand.image, part, release.images)
     labels = {"app": operand.name} | (DRIVER_COMPONENT if operand is DRIVER else {})
     marks = labels | (PRECOMPILED if operand is DRIVER else {}) | (shared.get("labels") or {})
-    hold = {HOLD: "ready"} if operand is DRIVER else {HOLD: "init"} if operand.init else {}
+    hold = {HOLD: "ready"} if MANAGER in operand.init else {HOLD: "init"} if operand.init else {}
     pod: Object = {
         "nodeSelector": {f"{DEPLOY}{operand.component}": "true"} | dict(operand.selector),
         "tolerations": [TOLERATION, *(one for one in shared.get("tolerations") or [] if one != TOLERATION)],
@@ -151,10 +152,21 @@ def _complete_sharing(operand: Operand, pod: Object, spec: Object, release: Rele
         containers.complete(pod, spec, plugin)
     if operand.spec_key == "migManager":
         containers.complete_parted(pod, spec)
+    if operand.spec_key == "vgpuDeviceManager":
+        config = (spec.get("vgpuDeviceManager") or {}).get("config") or {}
+        name = config.get("name") or vgpus.DEFAULT_CONFIG
+        pod["volumes"] = [{"name": "vgpu-config", "configMap": {"name": name}}]
+        own = pod["containers"][0]
+        chosen = {"name": "DEFAULT_VGPU_CONFIG", "value": config.get("default") or "default"}
+        own["env"] = [*(own.get("env") or []), chosen]
 
 
 def driver_daemon_sets(
-    policy: Object, release: Release, versions: t.Mapping[str, str | None], system: str = ""
+    policy: Object,
+    release: Release,
+    versions: t.Mapping[str, str | None],
+    system: str = "",
+    operand: Operand = DRIVER,
 ) -> list[Object]:
     """Return one DaemonSet per RHCOS version, with the Driver Toolkit next to the driver.
 
@@ -163,7 +175,7 @@ def driver_daemon_sets(
     """
 
     def made() -> Object:
-        obj = daemon_set(DRIVER, policy, release)
+        obj = daemon_set(operand, policy, release)
         parts = obj["spec"]["template"]["spec"]["containers"]
         own = parts[0]["image"]
         for container in parts if system and "@" not in own else ():
@@ -176,7 +188,8 @@ def driver_daemon_sets(
         if versions
         else [made()]
     )
-    return [digest.marked(one) if release.has_digests else one for one in found]
+    has_digest = release.has_digests and operand is DRIVER
+    return [digest.marked(one) if has_digest else one for one in found]
 
 
 def precompiled_daemon_sets(policy: Object, release: Release, kernels: t.Mapping[str, str]) -> list[Object]:

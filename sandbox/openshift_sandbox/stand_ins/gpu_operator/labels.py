@@ -45,6 +45,7 @@ _MACHINES: t.Final = {
         "client",
     ),
 }
+WORKLOADS: t.Final = (CONTAINER, *_MACHINES)
 _KUBEVIRT, _KATA = f"{DEPLOY}sandbox-device-plugin", f"{DEPLOY}kata-sandbox-device-plugin"
 _EVERY: t.Final = STATE_LABELS | {
     MIG_MANAGER,
@@ -59,7 +60,7 @@ def workload(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> str:
     if not sandbox.get("enabled"):
         return CONTAINER
     own, default = labels.get(WORKLOAD, ""), str(sandbox.get("defaultWorkload") or CONTAINER)
-    return next((one for one in (own, default) if one in (CONTAINER, *_MACHINES)), CONTAINER)
+    return next((one for one in (own, default) if one in WORKLOADS), CONTAINER)
 
 
 def _wanted(labels: Labels, sandbox: t.Mapping[str, t.Any]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconci
 from openshift_sandbox.stand_ins.core.troubles import on_node, place
 from openshift_sandbox.stand_ins.gpu_operator import mig, output
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import MANAGER
+from openshift_sandbox.stand_ins.gpu_operator.machines import output as machines
 from openshift_sandbox.stand_ins.gpu_operator.node import lost_gpus
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
     CRASH,
@@ -31,7 +32,7 @@ PLUGIN: t.Final = "nvidia-device-plugin-daemonset"
 
 
 class GpuLogs(Reconciler):
-    kinds = ("Node", "Pod")
+    kinds = ("ClusterPolicy", "MachineConfig", "Node", "Pod")
 
     def __init__(self) -> None:
         self._logs = PodLogs()
@@ -59,6 +60,8 @@ class GpuLogs(Reconciler):
         if app_of(pod) == mig.MANAGER:
             problem = (pod["metadata"].get("annotations") or {}).get(mig.PROBLEM)
             return [str(problem)] if problem else []
+        if found := machines.lines(cluster, pod, node):
+            return found
         lost = lost_gpus(cluster, node) if app_of(pod) == PLUGIN else None
         if not lost or "xid" not in lost:
             return []

@@ -34,6 +34,8 @@ class Operand:
     selector: tuple[tuple[str, str], ...] = ()
     enabled_by_default: bool = True
     host_pid: bool = False
+    for_machines: bool = False
+    """It runs where GPUs belong to virtual machines, and is off unless the policy says otherwise."""
 
 
 DRIVER: t.Final = Operand(
@@ -143,9 +145,67 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
 )
 
 
+def _machines(name: str, component: str, key: str, container: str, **more: t.Any) -> Operand:
+    account = name.removesuffix("-daemonset")
+    state = "state-sandbox-validation" if key == "validator" else f"state-{component}"
+    found = {"enabled_by_default": key == "validator", "for_machines": True} | more
+    return Operand(state, name, component, key, account, (container,), **found)
+
+
+VGPU_MANAGER: t.Final = _machines(
+    "nvidia-vgpu-manager-daemonset",
+    "vgpu-manager",
+    "vgpuManager",
+    "nvidia-vgpu-manager-ctr",
+    init=("k8s-driver-manager",),
+    image="VGPU_MANAGER_IMAGE",
+    host_pid=True,
+)
+
+MACHINE_OPERANDS: t.Final[tuple[Operand, ...]] = (
+    VGPU_MANAGER,
+    _machines(
+        "nvidia-vgpu-device-manager",
+        "vgpu-device-manager",
+        "vgpuDeviceManager",
+        "nvidia-vgpu-device-manager",
+        init=("vgpu-manager-validation",),
+        image="VGPU_DEVICE_MANAGER_IMAGE",
+    ),
+    _machines(
+        "nvidia-sandbox-validator",
+        "sandbox-validator",
+        "validator",
+        "nvidia-sandbox-validator",
+        init=("vfio-pci-validation", "vgpu-manager-validation", "vgpu-devices-validation"),
+    ),
+    _machines(
+        "nvidia-vfio-manager",
+        "vfio-manager",
+        "vfioManager",
+        "nvidia-vfio-manager",
+        init=("k8s-driver-manager",),
+        image="VFIO_MANAGER_IMAGE",
+    ),
+    _machines(
+        "nvidia-sandbox-device-plugin-daemonset",
+        "sandbox-device-plugin",
+        "sandboxDevicePlugin",
+        "nvidia-sandbox-device-plugin-ctr",
+        init=("vfio-pci-validation", "vgpu-devices-validation"),
+        image="SANDBOX_DEVICE_PLUGIN_IMAGE",
+    ),
+)
+"""The operands of nodes whose GPUs belong to virtual machines."""
+
+
 def enabled(operand: Operand, spec: Object) -> bool:
     """Return whether a ClusterPolicy switches an operand on."""
     part = spec.get(operand.spec_key) or {}
     if operand is DRIVER and part.get("useNvidiaDriverCRD"):
         return False
+    if operand.for_machines and not (spec.get("sandboxWorkloads") or {}).get("enabled"):
+        return False
+    if operand.for_machines and operand.enabled_by_default:
+        return True
     return bool(part.get("enabled", operand.enabled_by_default))

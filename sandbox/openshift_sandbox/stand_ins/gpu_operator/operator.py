@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand in for the GPU operator (v26.7): it turns a ClusterPolicy into objects and a status.
 
-The real one also runs the operands of virtual machines; here only their labels are written.
+The real one also runs the operands of Kata containers and of confidential computing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, ImageE
 from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DRIVER,
     DRIVER_COMPONENT,
+    MACHINE_OPERANDS,
     OPERANDS,
+    VGPU_MANAGER,
     Object,
     Operand,
 )
@@ -131,7 +133,7 @@ class GpuOperator(Reconciler):
 
         Without versions there is no GPU node, and DaemonSets stay as they are.
         """
-        operand = next((one for one in OPERANDS if one.state == state), None)
+        operand = next((one for one in (*OPERANDS, *MACHINE_OPERANDS) if one.state == state), None)
         wanted = operand is None or operands.enabled(operand, policy["spec"])
         try:
             if wanted:
@@ -164,10 +166,9 @@ class GpuOperator(Reconciler):
             desired = daemon_sets.precompiled_daemon_sets(
                 policy, running, facts.kernels(cluster.objects("Node"))
             )
-        elif operand is DRIVER:
-            desired = daemon_sets.driver_daemon_sets(
-                policy, running, versions, next(iter(facts.kernels(cluster.objects("Node")).values()), "")
-            )
+        elif operand in (DRIVER, VGPU_MANAGER):
+            system = next(iter(facts.kernels(cluster.objects("Node")).values()), "")
+            desired = daemon_sets.driver_daemon_sets(policy, running, versions, system, operand)
         else:
             desired = [daemon_sets.daemon_set(operand, policy, running)]
         self._remove_others(
@@ -211,6 +212,8 @@ class GpuOperator(Reconciler):
             )
             driver = DRIVER_COMPONENT.items() <= (metadata.get("labels") or {}).items()
             same = driver if operand is DRIVER else metadata["name"] == operand.name
+            if operand is VGPU_MANAGER:
+                same = metadata["name"].startswith(operand.name)
             if ours and same and metadata["name"] not in keep and not metadata.get("deletionTimestamp"):
                 cluster.delete("DaemonSet", metadata["name"], namespace, orphan=left)
 

@@ -13,6 +13,9 @@ from openshift_sandbox.stand_ins.gpu_operator.driver_upgrade import DriverUpgrad
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import GpuFeatureDiscovery
 from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import GpuCluster
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
+from openshift_sandbox.stand_ins.gpu_operator.machines.device_plugin import MachineDevices
+from openshift_sandbox.stand_ins.gpu_operator.machines.pods import MachinePods
+from openshift_sandbox.stand_ins.gpu_operator.machines.vgpu_manager import VgpuDeviceManager
 from openshift_sandbox.stand_ins.gpu_operator.mig import MigManager
 from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.nvidia_driver import NvidiaDriver
@@ -27,10 +30,13 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     GpuCluster,
     ConfigManagers,
     OperandPods,
+    MachinePods,
     DriverUpgrade,
     GpuFeatureDiscovery,
     MigManager,
+    VgpuDeviceManager,
     GpuNode,
+    MachineDevices,
     DraNode,
     GpuLogs,
     GpuWorkloads,

@@ -8,6 +8,14 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
+from openshift_sandbox.stand_ins.kubevirt.host_devices import HostDevices
+from openshift_sandbox.stand_ins.kubevirt.hyperconverged import HyperConvergeds
+from openshift_sandbox.stand_ins.kubevirt.virt_controller import VirtController
 from openshift_sandbox.stand_ins.kubevirt.virtual_machines import VirtualMachines
 
-RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (VirtualMachines,)
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    HyperConvergeds,
+    HostDevices,
+    VirtController,
+    VirtualMachines,
+)

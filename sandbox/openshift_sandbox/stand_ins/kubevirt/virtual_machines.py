@@ -1,51 +1,29 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand in for virtual machines with a GPU, and for the webhook that evacuates them (virtual_machine).
+"""Stand in for virtual machines with a GPU that were there before (virtual_machine), and that leave.
 
-The real webhook marks the VirtualMachineInstance, and a live migration takes it to another node. Here the
-launcher's pod is marked, and is deleted a while later; there is no VirtualMachineInstance. The real launcher
-also has a PodDisruptionBudget, which refuses a second eviction, and never restarts; here a pod with a GPU
-that does not restart is a program, and ends.
+The real launcher belongs to a VirtualMachineInstance, which those of this trouble do not have. It also has a
+PodDisruptionBudget, which refuses a second eviction, and never restarts; here a pod with a GPU that does not
+restart is a program, and ends.
 """
 
 from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.client import MERGE, Client, resource_path
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.programs.foreign_webhooks import LAUNCHERS, wanted
 from openshift_sandbox.seed.names import identity
 from openshift_sandbox.stand_ins.core.conditions import holds
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.core.webhooks import KIND, Denial, Webhooks, rule, webhook
+from openshift_sandbox.stand_ins.core.webhooks import KIND, Webhooks
+from openshift_sandbox.stand_ins.kubevirt.evictions import DOMAIN, LAUNCHER, LEAVING, WEBHOOK
 
-PATH: t.Final = "/launcher-eviction-validate"
-WEBHOOK: t.Final = webhook(
-    "virt-launcher-eviction-interceptor.kubevirt.io", PATH, [rule("", ["pods/eviction"], ["CREATE"])]
-)
 NAMESPACE: t.Final = "virtual-machines"
-LAUNCHER: t.Final = {"kubevirt.io": "virt-launcher"}
-DOMAIN: t.Final = "kubevirt.io/domain"
-LEAVING: t.Final = "descheduler.alpha.kubernetes.io/eviction-in-progress"
 IMAGE: t.Final = "registry.redhat.io/container-native-virtualization/virt-launcher-rhel9:v4.22.0"
 RESOURCE: t.Final = "nvidia.com/TU104GL_Tesla_T4"
-TOO_MANY_REQUESTS: t.Final = 429
-
-
-def review(request: Object, client: Client) -> Denial | None:
-    """Refuse to evict a launcher, and have its virtual machine leave the node; allow every other eviction."""
-    namespace, name = request["namespace"], request["name"]
-    pod = client.get("v1", "pods", name, namespace) or {"metadata": {}}
-    domain = (pod["metadata"].get("annotations") or {}).get(DOMAIN)
-    if domain is None or not LAUNCHER.items() <= (pod["metadata"].get("labels") or {}).items():
-        return None
-    if not request.get("dryRun"):
-        mark = {"metadata": {"annotations": {LEAVING: "kubevirt"}}}
-        client.request("PATCH", resource_path("v1", "pods", name, namespace), mark, MERGE)
-    return Denial(f'Eviction triggered evacuation of VMI "{namespace}/{domain}"', TOO_MANY_REQUESTS, "")
 
 
 def launcher(node: str, namespace: str, resource: str) -> Object:
@@ -85,14 +63,14 @@ def launcher(node: str, namespace: str, resource: str) -> Object:
 
 
 class VirtualMachines(Reconciler):
-    kinds = ("Namespace", "Node", "Pod", KIND)
+    kinds = ("KubeVirt", "Namespace", "Node", "Pod", KIND)
 
     def __init__(self) -> None:
         self._webhooks = Webhooks()
         self._placed: set[str] = set()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        is_there = LAUNCHERS in wanted(cluster.scenario)
+        is_there = LAUNCHERS in wanted(cluster.scenario) or bool(cluster.objects("KubeVirt"))
         self._webhooks.keep(cluster, LAUNCHERS, [WEBHOOK] if is_there else [])
         for pod in cluster.objects("Pod"):
             metadata = pod["metadata"]
