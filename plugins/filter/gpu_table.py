@@ -146,8 +146,9 @@ def table(
     lines += figures.lines([*parts(early), *parts(validation)], MANY)
     lines += _quota_lines(policy)
     lines += _time_lines(seconds) if seconds else []
-    validates = [not _runs_machines(pool) for pool in pools]
-    return [*lines, *_result_lines(*(list(compress(each, validates)) for each in (pools, by_pool)))]
+    of_containers = [not _runs_machines(pool) for pool in pools]
+    own = list(compress(pools, of_containers)), list(compress(by_pool, of_containers))
+    return [*lines, *_result_lines(*own)]
 
 
 def _runs_machines(pool: Data) -> bool:

@@ -13,11 +13,16 @@ from .._kube import writes
 from .._kube.client import Api
 
 
-def dry_run_apply(api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject) -> KubeObject:
-    """Return what the server would make of an apply over live, if a field differs; it stores nothing."""
+def dry_run_apply(
+    api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject, force: bool = False
+) -> KubeObject:
+    """Return what the server would make of an apply over live, if a field differs; it stores nothing.
+
+    force: fields of other managers are no conflict.
+    """
     wanted: KubeObject = diff.plain(manifest)
     if owned(live):
         wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
     if diff.covers(live, wanted) and not diff.has_stale_fields(diff.managed_fields(live), wanted):
         return live
-    return writes.send_apply(api, writes.kind_of(api, wanted), wanted, force=False, dry_run=True)
+    return writes.send_apply(api, writes.kind_of(api, wanted), wanted, force=force, dry_run=True)

@@ -56,7 +56,7 @@ def begin(api: Api, params: StackParams) -> Work:
         wanted = machines.permits(asking, nodes)
         _refuse_others(live, wanted, asking)
         if manifest := _manifest(live, wanted, asking, nodes):
-            dry_run_apply(api, manifest, live)
+            dry_run_apply(api, manifest, live, force=True)
     return Work(params, live, changes)
 
 
@@ -79,7 +79,7 @@ def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:
     _refuse_others(live, wanted, pools)
     _warn_of_names(api, live, wanted)
     if manifest := _manifest(live, wanted, pools, nodes):
-        api.apply(manifest, own=False, live=live)
+        _apply(api, manifest, live)
     if any(map(machines.is_of_platform, pools)):
         _wait(api, pools)
     return [
@@ -90,6 +90,11 @@ def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:
 
 def _provider(permit: Permit) -> str:
     return schema.OPERATOR if permit.is_external else schema.PLATFORM
+
+
+def _apply(api: Api, manifest: KubeObject, live: KubeObject) -> None:
+    """Apply our fields. Whoever made the object has its defaults, and the entries of others are checked."""
+    api.apply(manifest, force_conflicts=True, own=False, live=live)
 
 
 def _manifest(
@@ -195,7 +200,7 @@ def remove(api: Api, params: StackParams) -> None:
     if live is not None and hyperconverged.is_touched(live):
         # What the GPU operator offers goes with it.
         kept = [permit for permit in _kept(live, pools, nodes) if not permit.is_external]
-        api.apply(hyperconverged.manifest(live, kept, has_manager=False), own=False, live=live)
+        _apply(api, hyperconverged.manifest(live, kept, has_manager=False), live)
     for pool in pools:
         for node in nodes_of(nodes, pool):
             if wanted := machines.unmarked(labels(node), pool):

@@ -64,15 +64,19 @@ def completed(params: StackParams) -> StackParams:
     pools = of_machines(params.pools, schema.OPERATOR)
     if not pools:
         return params
-    wanted: dict[str, Values] = {"sandbox_workloads": {"enabled": True}}
+    # An operator's example has these on, and a policy that somebody made by hand may not.
+    on = {"enabled": True}
+    wanted: dict[str, Values] = {
+        "sandbox_workloads": on,
+        "sandbox_device_plugin": on,
+        **({} if all(map(has_vgpus, pools)) else {"vfio_manager": on}),
+    }
     if vgpu := next((found for pool in pools if (found := options(pool).get("vgpu"))), None):
         image = dict(vgpu["image"])
         secrets = image.pop("pull_secrets", None)
-        wanted["vgpu_manager"] = {"enabled": True, **image}
-        if secrets:
-            wanted["vgpu_manager"]["image_pull_secrets"] = secrets
-        if vgpu.get("config_map"):
-            wanted["vgpu_device_manager"] = {"config": {"name": vgpu["config_map"]}}
+        wanted["vgpu_manager"] = {**on, **image, **({"image_pull_secrets": secrets} if secrets else {})}
+        types = vgpu.get("config_map")
+        wanted["vgpu_device_manager"] = {**on, **({"config": {"name": types}} if types else {})}
         if len(of_machines(params.pools)) == len(params.pools):
             # Other pools have a driver that needs no licence, and the change would replace it.
             wanted["driver"] = {"licensing_config": {"secret_name": vgpu["licence_secret"]}}

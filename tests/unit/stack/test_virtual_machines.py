@@ -49,9 +49,11 @@ def test_the_policy_gets_what_the_pools_need_and_the_user_has_the_last_word() ->
     assert found.sandbox_workloads == {"enabled": True}
     assert found.vgpu_manager == {**IMAGE, "enabled": True, "image_pull_secrets": ["r"], "version": "550.1"}
     assert found.driver == {"licensing_config": {"secret_name": "l"}}
-    assert found.vgpu_device_manager is None
+    assert found.vgpu_device_manager == {"enabled": True}
+    assert (found.sandbox_device_plugin, found.vfio_manager) == ({"enabled": True}, None)
+    assert virtual_machines.completed(some_params(pools=[pool()])).vfio_manager == {"enabled": True}
     own = virtual_machines.completed(some_params(pools=[pool("vm_vgpu", vgpu={**VGPU, "config_map": "c"})]))
-    assert own.vgpu_device_manager == {"config": {"name": "c"}}
+    assert own.vgpu_device_manager == {"enabled": True, "config": {"name": "c"}}
 
 
 def test_a_licence_replaces_no_driver_of_containers() -> None:
