@@ -19,6 +19,8 @@ GROUP: t.Final = "hco.kubevirt.io"
 MOVED: t.Final = ("evictionStrategy", "liveMigrationConfig", "permittedHostDevices")
 MDEV: t.Final = "mediatedDevicesConfiguration"
 DISABLED: t.Final = "disableMDevConfiguration"
+# Gates of v1beta1 that are off unless v1 lists them: the converter always writes them.
+GATES: t.Final = ("deployKubeSecondaryDNS", "downwardMetrics")
 OLD, NEW = "mediatedDevicesTypes", "mediatedDeviceTypes"
 
 
@@ -60,12 +62,13 @@ def _to_v1beta1(spec: Object) -> Object:
     found = {key: inner[key] for key in MOVED if key in inner}
     devices = dict(inner.get(MDEV) or {})
     enabled = devices.pop("enabled", None)
-    gates = {one["name"]: one.get("state", "Enabled") == "Enabled" for one in spec.get("featureGates") or []}
+    gates = dict.fromkeys(GATES, False)
+    gates |= {one["name"]: one.get("state", "Enabled") == "Enabled" for one in spec.get("featureGates") or []}
     if enabled is not None:
         gates[DISABLED] = not enabled
     if devices:
         found[MDEV] = devices
-    return found | ({"featureGates": gates} if gates else {})
+    return found | {"featureGates": gates}
 
 
 def _renamed(part: Object) -> Object:

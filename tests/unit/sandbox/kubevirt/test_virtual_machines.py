@@ -122,7 +122,7 @@ def test_without_any_list_nothing_is_refused() -> None:
 
 def test_both_versions_of_hyperconverged_hold_the_same() -> None:
     lists = {"pciHostDevices": [QAT], "mediatedDevices": []}
-    spec = {
+    spec: Object = {
         "permittedHostDevices": lists,
         "evictionStrategy": "None",
         "featureGates": {"disableMDevConfiguration": True, "downwardMetrics": True},
@@ -139,6 +139,7 @@ def test_both_versions_of_hyperconverged_hold_the_same() -> None:
         "featureGates": [{"name": "downwardMetrics", "state": "Enabled"}],
     }
     back = converted(new, V1BETA1)
+    spec["featureGates"] |= {"deployKubeSecondaryDNS": False}
     assert back["spec"] == spec | {"mediatedDevicesConfiguration": {"mediatedDeviceTypes": ["nvidia-222"]}}
     answer = respond({"uid": "u", "desiredAPIVersion": V1BETA1, "objects": [new, old]})
     assert answer["convertedObjects"] == [back, old]
