@@ -65,8 +65,8 @@ class MachineDevices(Reconciler):
             if made_of is None or not made_of.has_nvidia_gpus:
                 continue
             found = offered(cluster, node, made_of, parts.get(node["metadata"]["name"], {}))
-            uid = node["metadata"]["uid"]
+            plugin = (node["metadata"]["uid"], OWN)
             if not found:
-                cluster.restart(uid, "device_plugin")
-            if not found or cluster.due(uid, "device_plugin", 0.3):
+                cluster.restart(plugin, "device_plugin")
+            if not found or cluster.due(plugin, "device_plugin", 0.3):
                 resources.offer(cluster, node, OWN, found)
