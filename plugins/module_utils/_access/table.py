@@ -136,6 +136,7 @@ gpu_operator nvidiadriver
 gpu_operator machines
   -            get,list,patch                       HyperConverged
   -            patch                                Node
+  -            create?                              Pod/eviction
   machines     get?,patch?                          Machine
 gpu_operator machines absent
   -            get,list,patch                       HyperConverged
@@ -222,6 +223,7 @@ operator_upgrade
   -            get                                  ClusterVersion CustomResourceDefinition
   -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
   -            list?,watch?                         NicClusterPolicy Module
+  -            list?                                HyperConverged
   -            watch                                Node Pod
   -            get?,patch?                          ClusterPolicy
   gpu          get,list,watch,patch                 Subscription InstallPlan
@@ -293,6 +295,7 @@ diagnosis
   -            get,list?                            Namespace
   -            list?                                ClusterPolicy GPUCluster NVIDIADriver NicClusterPolicy
   -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
+  -            list?                                HyperConverged
   -            list?                                ResourceQuota Pod Event PodDisruptionBudget
   -            list?                                CertificateSigningRequest Job ResourceSlice
   -            list?                                OperatorGroup Deployment NodeFeature DeviceClass

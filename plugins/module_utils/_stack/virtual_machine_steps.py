@@ -8,11 +8,14 @@ import typing as t
 
 from .._core.errors import NotReadyError
 from .._core.objects import KubeObject, Snapshot, name
+from .._core.ownership import selector
 from .._core.readiness import Readiness, pending, ready
 from .._frame.dry_run import dry_run_apply
-from .._impact.impact import Question
+from .._impact.impact import DRAIN, Question
 from .._kube.client import Api, Query
 from .._kube.kinds import known
+from .._nodes import drain
+from .._nodes.evictions import evict
 from .._nodes.labels import labels
 from .._nodes.pool_nodes import nodes_of
 from .._sharing.mig_steps import give
@@ -22,6 +25,7 @@ from . import virtual_machines as machines
 from .params import StackParams, StackPool
 
 _NODE: t.Final = known("Node")
+_POD: t.Final = known("Pod")
 
 
 class Work(t.NamedTuple):
@@ -61,9 +65,35 @@ def begin(api: Api, params: StackParams) -> Work:
 
 
 def label(api: Api, work: Work) -> None:
-    """Give the nodes their labels."""
+    """Give the nodes their labels, once their virtual machines have ended if they may.
+
+    The managers of the GPU operator end pods that use GPUs, and leave virtual machines alone.
+    """
+    if work.params.on_busy == DRAIN:
+        _end_machines(api, {name(node) for node, _wanted in work.changes})
     for node, wanted in work.changes:
         give(api, node, wanted)
+
+
+def _end_machines(api: Api, nodes: t.Collection[str]) -> None:
+    """Ask the virtual machines with devices on these nodes to end. Raise NotReadyError if some stay."""
+    held = {}
+    launchers = selector(drain.LAUNCHER)
+    for pod in api.list(_POD, labels=launchers, keep=drain.busy_on(nodes)) if nodes else []:
+        if answer := evict(api, pod):
+            held[drain.name(pod)] = (pod, answer)
+    if not held:
+        return
+    pod, answer = next(iter(held.values()))
+    where = [f"{one} on {drain.node_of(kept)} of {drain.owner(kept)}" for one, (kept, _why) in held.items()]
+    raise NotReadyError(
+        "GPU-VM-HELD",
+        machines="; ".join(where[:10]),
+        answer=answer,
+        name=drain.owner(pod).rpartition(" ")[2],
+        namespace=pod["metadata"]["namespace"],
+        evidence=where,
+    )
 
 
 def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:

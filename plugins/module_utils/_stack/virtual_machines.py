@@ -8,16 +8,18 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue.well_known import GPU, GPU_SHARED, NVIDIA, PARTITION, VGPU_CONFIG, VGPU_STATE, WORKLOAD
-from .._core.errors import NotReadyError
+from .._core.codes.code import Code
+from .._core.errors import NotReadyError, text_of
 from .._core.objects import KubeObject, Snapshot, at, name
 from .._core.ownership import selector
 from .._core.readiness import FAILED, PENDING, about_node
+from .._impact import policy_fields
 from .._impact.impact import Question
 from .._nodes import devices, drain
 from .._nodes.labels import labels
 from .._nodes.pool_nodes import nodes_of
 from .._virtualization import schema
-from .._virtualization.hyperconverged import Permit, of_resource
+from .._virtualization.hyperconverged import Permit, of_resource, permits as all_permits
 from . import stages
 from .params import StackParams, StackPool, Values
 from .stages import Finding, on_node
@@ -41,6 +43,38 @@ def of_machines(pools: t.Iterable[StackPool], by: str = "") -> list[StackPool]:
 def options(pool: StackPool) -> Values:
     """Return the option C(virtual_machines) of the pool."""
     return pool.get("virtual_machines") or {}
+
+
+def kind_of(node: KubeObject, sandbox: t.Mapping[str, t.Any]) -> str:
+    """Return the workload that the GPU operator gives the node; empty unless it is one of machines.
+
+    sandbox: C(sandboxWorkloads) of the ClusterPolicy.
+    """
+    kind = policy_fields.workload(sandbox, labels(node)).replace("-", "_")
+    return kind if schema.runs_machines(kind) else ""
+
+
+def as_seen(node: KubeObject, pool: StackPool, policy: KubeObject) -> StackPool:
+    """Return the pool, with the node's workload where nobody says what the nodes have to offer."""
+    kind = kind_of(node, at(policy, "spec.sandboxWorkloads") or {})
+    if not kind or pool.get("workload") or pool.get("expected"):
+        return pool
+    given = {"vgpu": {"type": labels(node).get(VGPU_CONFIG, "")}} if kind == schema.VGPU else {}
+    return {**pool, "workload": kind, "virtual_machines": given}
+
+
+def unpermitted(nodes: t.Iterable[KubeObject], live: KubeObject) -> dict[str, Code]:
+    """Return the nodes that offer machines a device which HyperConverged does not permit, and what to do."""
+    permitted = {entry.resource for entry in all_permits(live)}
+    found = {}
+    for node in nodes:
+        kind = labels(node).get(WORKLOAD, "").replace("-", "_")
+        offered = resources(node, {"name": "", "node_selector": {}}) if schema.runs_machines(kind) else {}
+        if offered and permitted.isdisjoint(offered):
+            names, place = ", ".join(offered), name(live)
+            text = text_of("GPU-VM-UNPERMITTED", node=name(node), resources=names, object=place)
+            found[name(node)] = text
+    return found
 
 
 def is_of_platform(pool: StackPool) -> bool:

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from unit.engine import api_on
-from unit.fake_server import FakeServer
+from unit.fake_server import Answer, FakeServer, status
 from unit.stack.builders import some_params
 from unit.stack.test_virtual_machines import IMAGE, PLATFORM, T4, WORKLOAD, pool
 
@@ -61,7 +61,7 @@ def add_pod(server: FakeServer, resource: str) -> None:
 
 def run(server: FakeServer, *pools: StackPool, on_busy: str = "fail") -> list[Object]:
     api = api_on(server)
-    work = virtual_machine_steps.begin(api, some_params(pools=list(pools)))
+    work = virtual_machine_steps.begin(api, some_params(pools=list(pools), on_busy=on_busy))
     consent.ask(api, work.questions(), on_busy, "GPU-BUSY")
     virtual_machine_steps.label(api, work)
     return virtual_machine_steps.permit(api, work)
@@ -98,6 +98,33 @@ def test_pods_and_machines_of_a_node_that_changes_are_asked_for(resource: str) -
     run(server, pool(), on_busy="drain")
     add_pod(server, T4)
     run(server, pool())
+
+
+@pytest.mark.parametrize("answer", ["", "VMI vm is not live-migratable"])
+def test_a_virtual_machine_that_stays_is_named_before_a_label_changes(answer: str) -> None:
+    server = cluster({WORKLOAD: "vm-vgpu"})
+    add_pod(server, T4)
+    pod = next(one for one in server.objects.values() if one["kind"] == "Pod")
+    pod["metadata"]["labels"] = {"kubevirt.io": "virt-launcher"}
+    owner = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "name": "vm", "uid": "1"}
+    pod["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    asked = []
+
+    def send(method: str, url: str, *more: t.Any, **named: t.Any) -> t.Any:
+        if "/eviction" in url:
+            asked.append(method)
+            return status(429, "TooManyRequests", answer) if answer else Answer(201, {})
+        return server.answer(method, url, *more, **named)
+
+    server.request = send
+    if not answer:
+        run(server, pool(), on_busy="drain")
+        assert asked == ["POST"]
+        return
+    with pytest.raises(NotReadyError, match="team/busy on n of VirtualMachineInstance vm") as caught:
+        run(server, pool(), on_busy="drain")
+    assert (caught.value.code, server.writes()) == ("GPU-VM-HELD", [])
+    assert "virtctl stop vm -n team" in caught.value.remedy
 
 
 def test_a_new_name_after_an_upgrade_is_written_and_told() -> None:

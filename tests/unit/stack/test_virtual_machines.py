@@ -157,3 +157,37 @@ def test_two_names_need_a_word_of_the_user() -> None:
         virtual_machines.permits([pool()], nodes)
     assert caught.value.code == "GPU-VM-NAMES"
     assert virtual_machines.permits([pool(resource=T4)], nodes) == [Permit("10DE:1EB8", T4)]
+
+
+POLICY: t.Final = {"spec": {"sandboxWorkloads": {"enabled": True}}}
+
+
+def test_a_node_says_its_workload_where_nobody_else_does() -> None:
+    """An upgrade of the operator and a diagnosis know nodes, and no pools."""
+    nobody = t.cast("StackPool", {"name": "all", "node_selector": {"gpu": "vm"}})
+    vgpu = node(
+        {WORKLOAD: "vm-vgpu", CONFIG: "A10-12Q", f"{CONFIG}.state": "success"}, **{"NVIDIA_A10-12Q": 4}
+    )
+    found = virtual_machines.as_seen(vgpu, nobody, POLICY)
+    assert (found["workload"], found["virtual_machines"]) == ("vm_vgpu", {"vgpu": {"type": "A10-12Q"}})
+    assert virtual_machines.judge(vgpu, found, {}) is None
+    for pool_of, policy in ((pool(), POLICY), (nobody, {"spec": {}})):
+        assert virtual_machines.as_seen(vgpu, pool_of, policy) is pool_of
+    expecting = t.cast("StackPool", {**nobody, "expected": {"nvidia.com/gpu": 1}})
+    assert virtual_machines.as_seen(vgpu, expecting, POLICY) is expecting
+
+
+def test_a_device_without_a_permit_is_found() -> None:
+    entry = {"pciDeviceSelector": "10DE:1EB8", "resourceName": T4, "externalResourceProvider": True}
+    live = {
+        "apiVersion": "hco.kubevirt.io/v1beta1",
+        "metadata": {"name": "kubevirt-hyperconverged"},
+        "spec": {"permittedHostDevices": {"pciHostDevices": [entry]}},
+    }
+    marks = {WORKLOAD: "vm-passthrough"}
+    assert (
+        virtual_machines.unpermitted([node(marks, TU104GL_TESLA_T4=2), node(gpu=1), node(marks)], live) == {}
+    )
+    found = virtual_machines.unpermitted([node(marks, TU104GL_TESLA_T4_16GB=2)], live)["n"]
+    assert found.code == "GPU-VM-UNPERMITTED"
+    assert "nvidia.com/TU104GL_TESLA_T4_16GB" in found.message

@@ -856,6 +856,13 @@ CODES: t.Final = (
         "VFIO or vGPU manager and of the sandbox device plugin have to run.",
     ),
     Code(
+        "GPU-VM-HELD",
+        "Virtual machines keep their GPUs: {machines}. A machine with a GPU cannot move to another node. "
+        "KubeVirt answers: {answer}.",
+        "Run `virtctl stop {name} -n {namespace}`: this ends the virtual machine. Or set gpu_on_busy: wait "
+        "(module option on_busy).",
+    ),
+    Code(
         "GPU-VM-NAMES",
         "The nodes of pool {pool} offer several devices to virtual machines ({names}), and nobody can tell "
         "which is the GPU.",
@@ -889,6 +896,13 @@ CODES: t.Final = (
         "Run `oc get hyperconverged -A -o yaml`: deviceName of the virtual machine has to be a resourceName "
         "in permittedHostDevices. After a change of the name run `ansible-playbook "
         "playbooks/enable_gpus.yml` again.",
+    ),
+    Code(
+        "GPU-VM-UNPERMITTED",
+        "Node {node}: it offers {resources} to virtual machines, and HyperConverged {object} does not permit "
+        "that: no virtual machine with it starts.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again; it ends nothing. After an upgrade "
+        "of the GPU operator the name may be a new one: set deviceName of the virtual machines to it.",
     ),
     Code(
         "GPU-VM-VFIO",

@@ -37,6 +37,7 @@ def judge_node(
 
     While the driver is upgraded, operands that only wait come after the upgrade, which makes them wait.
     """
+    pool = virtual_machines.as_seen(node, pool, policy)
     if virtual_machines.is_of_platform(pool):
         # The operands keep off, and HyperConverged comes first.
         return [judge_alive(node)]
