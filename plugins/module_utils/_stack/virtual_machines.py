@@ -114,7 +114,8 @@ def completed(params: StackParams) -> StackParams:
         if len(of_machines(params.pools)) == len(params.pools):
             # Other pools have a driver that needs no licence, and the change would replace it.
             wanted["driver"] = {"licensing_config": {"secret_name": vgpu["licence_secret"]}}
-    return replace(params, **{key: _over(found, getattr(params, key)) for key, found in wanted.items()})
+    more: dict[str, t.Any] = {key: _over(found, getattr(params, key)) for key, found in wanted.items()}
+    return replace(params, **more)
 
 
 def _over(wanted: Values, given: Values | None) -> Values:

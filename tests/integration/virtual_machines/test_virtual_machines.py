@@ -8,10 +8,24 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster, must_get
+from cluster import Cluster
 from integration.patience import until
-from integration.playbook import Playbook, Run
-from integration.troubles.demo import PATIENT
+from integration.playbook import Playbook
+from integration.virtual_machines.builders import (
+    QAT,
+    SPACE,
+    T4,
+    done,
+    machine,
+    node,
+    permitted,
+    play,
+    pool,
+    refusal,
+    refused,
+    runs,
+    spec,
+)
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -25,96 +39,20 @@ pytestmark = [
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "virtual-machines"
-SPACE: t.Final = "nvidia-gpu-operator"
-POOL: t.Final = "accelerators.openshift/pool"
-HCO: t.Final = ("hco.kubevirt.io/v1beta1", "hyperconvergeds", "kubevirt-hyperconverged", "openshift-cnv")
-QAT: t.Final = {"pciDeviceSelector": "8086:37C8", "resourceName": "intel.com/qat"}
-T4: t.Final = "nvidia.com/TU104GL_TESLA_T4"
 NEWER: t.Final = "nvidia.com/TU104GL_TESLA_T4_16GB"
 A10: t.Final = "nvidia.com/NVIDIA_A10-12Q"
 IMAGE: t.Final = {
     "repository": "registry.example.com/nvidia",
     "image": "vgpu-manager",
-    "version": "580.65-rhel9.6",
+    "version": "580-rhel9.6",
 }
 VGPU: t.Final = {"type": "A10-12Q", "image": IMAGE, "licence_secret": "vgpu-licence"}
 THROUGH: t.Final = {"workload": "vm_passthrough", "virtual_machines": {"device": "10de:1eb8"}}
-
-
-def pool(name: str, gpus: int, **more: t.Any) -> Data:
-    chosen = {"node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": gpus}}
-    return {"name": name, "existing": chosen, **more}
-
-
-VGPUS: t.Final = pool("vgpu", 2, workload="vm_vgpu", virtual_machines={"vgpu": VGPU})
-POOLS: t.Final = [pool("passthrough", 8, **THROUGH), VGPUS, pool("containers", 1)]
-
-
-def play(playbook: Playbook, name: str, given: list[Data] | None = None, **more: t.Any) -> Run:
-    return playbook.playbook(name, gpu_pools=given or POOLS, **PATIENT | more)
-
-
-def done(run: Run) -> Run:
-    assert run.rc == 0, run.output[-4000:]
-    return run
-
-
-def refused(run: Run, code: str) -> str:
-    assert run.rc != 0, run.output[-4000:]
-    assert run.failure["code"] == code, run.failure.result
-    return str(run.failure["msg"])
-
-
-def spec(cluster: Cluster) -> Data:
-    found: Data = must_get(cluster.client, *HCO)["spec"]
-    return found
-
-
-def permitted(cluster: Cluster) -> dict[str, str]:
-    lists = spec(cluster)["permittedHostDevices"]
-    return {
-        entry.get("pciDeviceSelector") or entry["mdevNameSelector"]: entry["resourceName"]
-        for entries in (lists.get("pciHostDevices") or [], lists.get("mediatedDevices") or [])
-        for entry in entries
-    }
-
-
-def node(cluster: Cluster, name: str) -> Data:
-    found: Data = must_get(cluster.client, "v1", "nodes", name)
-    return found
-
-
-def machine(cluster: Cluster, name: str, resource: str) -> None:
-    devices = {"gpus": [{"name": "gpu", "deviceName": resource}]}
-    spec = {"domain": {"devices": devices, "memory": {"guest": "2Gi"}}}
-    cluster.client.apply(
-        {
-            "apiVersion": "kubevirt.io/v1",
-            "kind": "VirtualMachine",
-            "metadata": {"name": name, "namespace": "people"},
-            "spec": {"runStrategy": "Always", "template": {"metadata": {}, "spec": spec}},
-        }
-    )
-
-
-def instance(cluster: Cluster, name: str) -> Data:
-    found = cluster.client.get("kubevirt.io/v1", "virtualmachineinstances", name, "people") or {}
-    return found.get("status") or {}
-
-
-def runs(cluster: Cluster, name: str) -> None:
-    until(lambda: instance(cluster, name).get("phase") == "Running", f"{name} runs")
-
-
-def refusal(cluster: Cluster, name: str) -> str:
-    """Return why KubeVirt does not start the machine."""
-
-    def seen() -> str:
-        conditions = instance(cluster, name).get("conditions") or []
-        wrong = [one["message"] for one in conditions if one["type"] == "Synchronized"]
-        return str(wrong[0]) if wrong else ""
-
-    return until(seen, f"{name} is refused")
+OTHERS: t.Final = [
+    pool("vgpu", 2, workload="vm_vgpu", virtual_machines={"vgpu": VGPU}),
+    pool("containers", 1),
+]
+POOLS: t.Final = [pool("passthrough", 8, **THROUGH), *OTHERS]
 
 
 def test_the_plan_shows_reboots_and_writes_nothing(
@@ -124,7 +62,7 @@ def test_the_plan_shows_reboots_and_writes_nothing(
     secret = {"name": "vgpu-licence", "namespace": SPACE}
     cluster.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": secret})
     since = audit.position()
-    run = done(play(playbook, "plan"))
+    run = done(play(playbook, "plan", POOLS))
     assert "reboot  pass-0, pass-1" in run.output, run.output[-4000:]
     audit.flush()
     assert audit.written(since) == []
@@ -135,7 +73,7 @@ def test_the_nodes_offer_their_devices_and_machines_may_have_them(
 ) -> None:
     machine(cluster, "early", T4)
     assert f"{T4} is not permitted in permittedHostDevices configuration" in refusal(cluster, "early")
-    run = done(play(playbook, "enable_gpus"))
+    run = done(play(playbook, "enable_gpus", POOLS))
     assert permitted(cluster) == {"8086:37C8": "intel.com/qat", "10DE:1EB8": T4, "NVIDIA A10-12Q": A10}
     assert spec(cluster)["featureGates"]["disableMDevConfiguration"] is True
     assert "passthrough is not validated" in run.output
@@ -147,7 +85,7 @@ def test_the_nodes_offer_their_devices_and_machines_may_have_them(
 
 def test_a_second_run_writes_nothing(playbook: Playbook, audit: Audit) -> None:
     since = audit.position()
-    done(play(playbook, "enable_gpus"))
+    done(play(playbook, "enable_gpus", POOLS))
     audit.flush()
     assert audit.written(since) == []
 
@@ -156,26 +94,33 @@ def test_a_node_with_a_machine_keeps_its_workload_until_somebody_agrees(
     playbook: Playbook, audit: Audit
 ) -> None:
     since = audit.position()
-    containers = [pool("passthrough", 8, workload="container"), *POOLS[1:]]
+    containers = [pool("passthrough", 8, workload="container"), *OTHERS]
     said = refused(play(playbook, "enable_gpus", containers), "GPU-BUSY")
     assert "virt-launcher-early" in said
     audit.flush()
     assert audit.written(since) == []
 
 
+def test_a_reboot_says_which_machine_holds_it_up(playbook: Playbook) -> None:
+    tuned = [{**POOLS[0], "tuning": {"huge_pages": {"size": "2M", "count": 8}, "reboot": "planned"}}, *OTHERS]
+    run = play(playbook, "tune_nodes", tuned, gpu_on_busy="drain", node_tuning_wait_timeout=20)
+    assert run.rc != 0
+    assert "virtual machine early has a device and cannot move" in run.output, run.output[-4000:]
+
+
 def test_a_new_name_is_found_and_mended(cluster: Cluster, playbook: Playbook) -> None:
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "resource_renamed", {"device": "1eb8", "name": "TU104GL [Tesla T4 16GB]"})
     until(lambda: NEWER in node(cluster, "pass-0")["status"]["allocatable"], "the new name")
-    run = done(play(playbook, "enable_gpus"))
+    run = done(play(playbook, "enable_gpus", POOLS))
     assert permitted(cluster)["10DE:1EB8"] == NEWER
     assert f"deviceName {T4} do not start" in run.output
 
 
 def test_a_removal_gives_everything_back(cluster: Cluster, playbook: Playbook) -> None:
-    refused(play(playbook, "remove_gpus"), "NODE-BUSY")
+    refused(play(playbook, "remove_gpus", POOLS), "NODE-BUSY")
     cluster.client.delete("kubevirt.io/v1", "virtualmachines", "early", "people")
-    done(play(playbook, "remove_gpus", gpu_on_busy="wait"))
+    done(play(playbook, "remove_gpus", POOLS, gpu_on_busy="wait"))
     assert spec(cluster)["permittedHostDevices"] == {"pciHostDevices": [QAT]}
     assert "disableMDevConfiguration" not in (spec(cluster).get("featureGates") or {})
     for name in ("pass-0", "vgpu-0"):
