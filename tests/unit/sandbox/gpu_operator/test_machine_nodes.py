@@ -29,6 +29,7 @@ from openshift_sandbox.stand_ins.gpu_operator.machines import output, vgpus
 from openshift_sandbox.stand_ins.gpu_operator.machines.device_plugin import MachineDevices
 from openshift_sandbox.stand_ins.gpu_operator.machines.pods import MachinePods
 from openshift_sandbox.stand_ins.gpu_operator.machines.vgpu_manager import PROBLEM, VgpuDeviceManager
+from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import INIT_CRASH
 from openshift_sandbox.stand_ins.kubevirt.host_devices import HostDevices
 
@@ -44,7 +45,8 @@ HARDWARE: t.Final = "sandbox.openshift/hardware"
 
 def world_of(spec: Object | None = None, hardware: str = "64x512x2xT4", **scenario: t.Any) -> World:
     """Return a node with GPUs that has started with this configuration."""
-    world = make(MachinePods(), VgpuDeviceManager(), MachineDevices(), HostDevices(), **scenario)
+    stand_ins = (MachinePods(), VgpuDeviceManager(), GpuNode(), MachineDevices(), HostDevices())
+    world = make(*stand_ins, **scenario)
     config = {"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig"}
     world.api.create(config | {"metadata": {"name": "rendered-gpu"}, "spec": spec or {}})
     notes = {HARDWARE: hardware, "machineconfiguration.openshift.io/currentConfig": "rendered-gpu"}
