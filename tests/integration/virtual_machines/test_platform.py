@@ -26,7 +26,7 @@ from integration.wire import Audit
 
 pytestmark = [
     pytest.mark.story("KubeVirt's own device plugin gets the GPUs of some nodes, and gives them back"),
-    pytest.mark.long("few clusters do this; tests/unit/stack/test_virtual_machine_steps.py holds its rules"),
+    pytest.mark.long("few clusters do this; the unit tests of special_resource hold its rules"),
 ]
 
 SCENARIO: t.Final = "virtual-machines"

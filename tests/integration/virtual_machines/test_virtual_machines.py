@@ -32,9 +32,7 @@ from openshift_sandbox import faults
 
 pytestmark = [
     pytest.mark.story("the GPUs of some nodes go to virtual machines, and come back"),
-    pytest.mark.long(
-        "the whole chain several times: tests/unit/stack/test_virtual_machines.py holds its rules"
-    ),
+    pytest.mark.long("the whole chain several times: the unit tests of special_resource hold its rules"),
 ]
 
 Data = dict[str, t.Any]
