@@ -57,7 +57,11 @@ def begin(api: Api, params: StackParams) -> Work:
     if asking and live is None:
         raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
     if asking and live is not None:
-        wanted = machines.permits(asking, nodes)
+        try:
+            wanted = machines.permits(asking, nodes)
+        except NotReadyError:
+            # Two names may be those before and after an upgrade that is still on its way: `permit` decides.
+            return Work(params, live, changes)
         _refuse_others(live, wanted, asking)
         if manifest := _manifest(live, wanted, asking, nodes):
             dry_run_apply(api, manifest, live, force=True)
@@ -151,7 +155,8 @@ def _kept(live: KubeObject, pools: t.Sequence[StackPool], nodes: t.Sequence[Kube
         key
         for node in nodes
         if name(node) not in ours
-        for key in (node.get("status") or {}).get("allocatable") or {}
+        for key, number in ((node.get("status") or {}).get("allocatable") or {}).items()
+        if str(number) != "0"
     }
     return [permit for permit in hyperconverged.ours(live) if permit.resource in offered]
 

@@ -181,6 +181,18 @@ def test_the_same_entry_of_others_is_good_enough() -> None:
     assert [one["resource"] for one in run(server, pool())] == [T4]
 
 
+def test_two_names_on_the_way_of_an_upgrade_are_decided_at_its_end() -> None:
+    server = cluster({WORKLOAD: "vm-passthrough"})
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    node["status"]["allocatable"] = {T4: "2", f"{T4}_16GB": "2"}
+    api = api_on(server)
+    work = virtual_machine_steps.begin(api, some_params(pools=[pool()]))
+    with pytest.raises(NotReadyError, match="nobody can tell"):
+        virtual_machine_steps.permit(api, work)
+    node["status"]["allocatable"] = {T4: "0", f"{T4}_16GB": "2"}
+    assert [one["resource"] for one in virtual_machine_steps.permit(api, work)] == [f"{T4}_16GB"]
+
+
 def test_without_openshift_virtualization_nothing_is_written() -> None:
     server = FakeServer("Node", "Pod")
     with pytest.raises(NotReadyError, match="no HyperConverged"):
