@@ -25,6 +25,7 @@ from unit.sandbox.gpu_operator.builders import (
 from openshift_sandbox.hardware.machine_devices import passthrough_resource, vgpu_resource
 from openshift_sandbox.stand_ins.gpu_operator import operands
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
+from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.machines import output, vgpus
 from openshift_sandbox.stand_ins.gpu_operator.machines.device_plugin import MachineDevices
 from openshift_sandbox.stand_ins.gpu_operator.machines.pods import MachinePods
@@ -256,3 +257,16 @@ def test_the_operands_of_machines_are_off_unless_the_policy_wants_them() -> None
     assert wanted(vfioManager=on) == set()
     assert wanted(sandboxWorkloads=on) == {"sandbox-validator"}
     assert wanted(sandboxWorkloads=on, vfioManager=on) == {"sandbox-validator", "vfio-manager"}
+
+
+def test_the_operator_names_a_workload_that_it_does_not_know() -> None:
+    world = make(GpuLogs())
+    marks = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.workload.config": "vm-passthru"}
+    world.api.patch("v1", "nodes", "gpu-0", None, {"metadata": {"labels": marks}})
+    kind = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy"}
+    world.api.create(kind | policy(sandboxWorkloads={"enabled": True}))
+    world.settle()
+    [line] = output.misread(world.cluster)
+    told = json.loads(line)
+    assert told["Error"] == "invalid GPU workload config: vm-passthru"
+    assert (told["NodeName"], told["defaultGPUWorkloadConfig"]) == ("gpu-0", "container")
