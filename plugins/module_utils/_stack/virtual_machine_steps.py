@@ -48,10 +48,10 @@ def begin(api: Api, params: StackParams) -> Work:
         return Work(params, None, [])
     nodes = api.list(_NODE)
     changes = [
-        (node, wanted)
+        (node, lacking)
         for pool in pools
         for node in nodes_of(nodes, pool)
-        if (wanted := machines.marks(labels(node), pool))
+        if (lacking := machines.marks(labels(node), pool))
     ]
     live, asking = virtualization.look(api), machines.of_machines(pools)
     if asking and live is None:
@@ -238,5 +238,5 @@ def remove(api: Api, params: StackParams) -> None:
         _apply(api, hyperconverged.manifest(live, kept, has_manager=False), live)
     for pool in pools:
         for node in nodes_of(nodes, pool):
-            if wanted := machines.unmarked(labels(node), pool):
-                give(api, node, wanted)
+            if given := machines.unmarked(labels(node), pool):
+                give(api, node, given)

@@ -12,6 +12,7 @@ import typing as t
 
 from .._core.diff import managed_fields
 from .._core.objects import KubeObject, at, name
+from .._core.ownership import MANAGER
 
 GROUP: t.Final = "hco.kubevirt.io"
 _PCI: t.Final = "pciHostDevices"
@@ -60,18 +61,28 @@ def permits(live: KubeObject) -> list[Permit]:
 
 
 def ours(live: KubeObject) -> list[Permit]:
-    """Return the entries that this collection wrote and nobody has taken away."""
-    places = [*_place(live["apiVersion"]).strip(".").split("."), "permittedHostDevices"]
-    fields: t.Any = managed_fields(live)
-    for place in places:
-        fields = fields.get(f"f:{place}") or {}
-    selectors = {
-        (field == _MDEV, json.loads(mark[2:])[key].upper())
+    """Return the entries that this collection wrote and nobody else has."""
+    entries = live["metadata"].get("managedFields") or []
+    others = {
+        key
+        for entry in entries
+        if entry.get("manager") != MANAGER
+        for key in _selectors(entry.get("fieldsV1") or {})
+    }
+    own = _selectors(managed_fields(live)) - others
+    return [permit for permit in permits(live) if permit.key in own]
+
+
+def _selectors(fields: t.Mapping[str, t.Any]) -> set[tuple[bool, str]]:
+    """Return the keys of the entries among the fields of a manager, which may be those of either version."""
+    spec = fields.get("f:spec") or {}
+    return {
+        (field == _MDEV, str(json.loads(mark[2:])[key]).upper())
+        for part in (spec, spec.get("f:virtualization") or {})
         for field, key in _KEYS.items()
-        for mark in fields.get(f"f:{field}") or {}
+        for mark in (part.get("f:permittedHostDevices") or {}).get(f"f:{field}") or {}
         if mark.startswith("k:")
     }
-    return [permit for permit in permits(live) if permit.key in selectors]
 
 
 def is_touched(live: KubeObject) -> bool:

@@ -53,6 +53,16 @@ def test_ours_are_told_from_those_of_others(version: str) -> None:
     assert not hyperconverged.is_touched(live(version, LISTS))
 
 
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_who_wrote_an_entry_is_told_whatever_the_version_was(version: str) -> None:
+    older = live("v1beta1", LISTS, {"f:pciHostDevices": {KEY: {".": {}}}})["metadata"]["managedFields"]
+    found = live(version, LISTS, {})
+    found["metadata"]["managedFields"] = older
+    assert hyperconverged.ours(found) == [T4]
+    found["metadata"]["managedFields"] = [*older, {**older[0], "manager": "Mozilla", "operation": "Update"}]
+    assert hyperconverged.ours(found) == [], "somebody else wants it too"
+
+
 def test_an_apply_has_our_entries_alone() -> None:
     found = hyperconverged.manifest(live(lists=LISTS), [A10, T4], has_manager=True)
     assert found["spec"] == {
