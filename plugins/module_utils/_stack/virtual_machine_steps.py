@@ -63,7 +63,7 @@ def begin(api: Api, params: StackParams) -> Work:
             # Two names may be those before and after an upgrade that is still on its way: `permit` decides.
             return Work(params, live, changes)
         _refuse_others(live, wanted, asking)
-        if manifest := _manifest(live, wanted, asking, nodes):
+        if manifest := _manifest(live, wanted, pools, nodes):
             dry_run_apply(api, manifest, live, force=True)
     return Work(params, live, changes)
 
@@ -107,7 +107,7 @@ def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:
     """
     if work.live is None:
         return []
-    pools, nodes = machines.of_machines(work.params.pools), api.list(_NODE)
+    pools, nodes = [pool for pool in work.params.pools if pool.get("workload")], api.list(_NODE)
     wanted = machines.permits(pools, nodes)
     live = virtualization.look(api) or work.live
     _refuse_others(live, wanted, pools)
@@ -134,9 +134,12 @@ def _apply(api: Api, manifest: KubeObject, live: KubeObject) -> None:
 def _manifest(
     live: KubeObject, wanted: t.Sequence[Permit], pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]
 ) -> KubeObject | None:
-    """Return the object with the permits of the pools; None if this collection has nothing in it."""
+    """Return the object with the permits of the pools; None if this collection has nothing in it.
+
+    pools: all with a workload; one of containers gives back what it had.
+    """
     taken, has_manager = {permit.key for permit in wanted}, any(map(machines.has_vgpus, pools))
-    is_known = all(machines.permits([pool], nodes) for pool in pools)
+    is_known = all(machines.permits([pool], nodes) for pool in machines.of_machines(pools))
     # Nodes that offer nothing now, such as those that reboot, keep the permits of a run before.
     ours = _kept(live, pools, nodes) if is_known else hyperconverged.ours(live)
     kept = [permit for permit in ours if permit.key not in taken]

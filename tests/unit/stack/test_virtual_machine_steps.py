@@ -68,7 +68,8 @@ def run(server: FakeServer, *pools: StackPool, on_busy: str = "fail") -> list[Ob
 
 
 def spec_of(server: FakeServer) -> Object:
-    return next(one for one in server.objects.values() if one["kind"] == "HyperConverged").get("spec", {})
+    found: Object = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    return dict(found.get("spec") or {})
 
 
 def entry(resource: str, **more: t.Any) -> Object:
@@ -204,6 +205,15 @@ def test_pools_without_a_workload_send_no_request() -> None:
     server = cluster()
     assert run(server, pool("")) == []
     assert server.requests == []
+
+
+def test_a_pool_of_containers_gives_back_what_it_had() -> None:
+    server = cluster()
+    run(server, pool())
+    assert run(server, pool("container")) == []
+    assert spec_of(server) == {}
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    assert node["metadata"]["labels"][WORKLOAD] == "container"
 
 
 def test_what_was_written_goes_with_the_pools() -> None:

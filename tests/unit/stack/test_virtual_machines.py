@@ -37,7 +37,7 @@ def pool(workload: str = "vm_passthrough", **options: t.Any) -> StackPool:
 PLATFORM: t.Final = {"provider": "platform", "resource": "nvidia.com/T4"}
 
 
-def node(labels: dict[str, str] | None = None, **allocatable: int) -> Object:
+def node(labels: dict[str, str] | None = None, /, **allocatable: int) -> Object:
     offers = {f"nvidia.com/{key}": str(number) for key, number in allocatable.items()}
     metadata = {"name": "n", "labels": {"gpu": "vm", **(labels or {})}}
     return {"metadata": metadata, "status": {"allocatable": {"cpu": "8", **offers}}}
