@@ -21,8 +21,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.step
 
 IMAGE: t.Final = {"repository": "registry.example.com/nvidia", "image": "vgpu-manager", "version": "580.65"}
 VGPU: t.Final = {"type": "T4-8Q", "image": IMAGE, "licence_secret": "vgpu-licence"}
-THROUGH: t.Final = {"workload": "vm_passthrough", "virtual_machines": {"device": "10de:1EB8"}}
-SHARED: t.Final = {"workload": "vm_vgpu", "virtual_machines": {"vgpu": VGPU}}
+THROUGH: t.Final[dict[str, t.Any]] = {
+    "workload": "vm_passthrough",
+    "virtual_machines": {"device": "10de:1EB8"},
+}
+SHARED: t.Final[dict[str, t.Any]] = {"workload": "vm_vgpu", "virtual_machines": {"vgpu": VGPU}}
 PLATFORM: t.Final = {"provider": "platform", "device": "10de:1eb8", "resource": "nvidia.com/T4"}
 METAL: t.Final = candidate("g4dn.metal", "us-east-2a")
 
