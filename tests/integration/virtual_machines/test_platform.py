@@ -52,7 +52,7 @@ def test_a_second_run_writes_nothing(playbook: Playbook, audit: Audit) -> None:
 
 
 def test_a_removal_gives_everything_back(cluster: Cluster, playbook: Playbook) -> None:
-    refused(play(playbook, "remove_gpus", POOLS), "NODE-BUSY")
+    refused(play(playbook, "remove_gpus", POOLS), "REBOOT-BUSY")
     cluster.client.delete("kubevirt.io/v1", "virtualmachines", "trainer", "people")
     done(play(playbook, "remove_gpus", POOLS, gpu_on_busy="wait"))
     assert spec(cluster)["permittedHostDevices"] == {"pciHostDevices": [QAT]}

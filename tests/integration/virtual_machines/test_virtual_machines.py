@@ -99,13 +99,6 @@ def test_a_node_with_a_machine_keeps_its_workload_until_somebody_agrees(
     assert audit.written(since) == []
 
 
-def test_a_reboot_says_which_machine_holds_it_up(playbook: Playbook) -> None:
-    tuned = [{**POOLS[0], "tuning": {"huge_pages": {"size": "2M", "count": 8}, "reboot": "planned"}}, *OTHERS]
-    run = play(playbook, "tune_nodes", tuned, gpu_on_busy="drain", node_tuning_wait_timeout=20)
-    assert run.rc != 0
-    assert "virtual machine early has a device and cannot move" in run.output, run.output[-4000:]
-
-
 def test_a_new_name_is_found_and_mended(cluster: Cluster, playbook: Playbook) -> None:
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "resource_renamed", {"device": "1eb8", "name": "TU104GL [Tesla T4 16GB]"})
@@ -113,6 +106,13 @@ def test_a_new_name_is_found_and_mended(cluster: Cluster, playbook: Playbook) ->
     run = done(play(playbook, "enable_gpus", POOLS))
     assert permitted(cluster)["10DE:1EB8"] == NEWER
     assert f"deviceName {T4} do not start" in run.output
+
+
+def test_a_reboot_says_which_machine_holds_it_up(playbook: Playbook) -> None:
+    tuned = [{**POOLS[0], "tuning": {"huge_pages": {"size": "2M", "count": 8}, "reboot": "planned"}}, *OTHERS]
+    run = play(playbook, "tune_nodes", tuned, gpu_on_busy="drain", node_tuning_wait_timeout=20)
+    assert run.rc != 0
+    assert "virtual machine early has a device and cannot move" in run.output, run.output[-4000:]
 
 
 def test_a_removal_gives_everything_back(cluster: Cluster, playbook: Playbook) -> None:
