@@ -56,6 +56,7 @@ def begin(api: Api, params: StackParams) -> Work:
     live, asking = virtualization.look(api), machines.of_machines(pools)
     if asking and live is None:
         raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
+    _refuse_types(api, asking, params.namespace)
     if asking and live is not None:
         try:
             wanted = machines.permits(asking, nodes)
@@ -66,6 +67,24 @@ def begin(api: Api, params: StackParams) -> Work:
         if manifest := _manifest(live, wanted, pools, nodes):
             dry_run_apply(api, manifest, live, force=True)
     return Work(params, live, changes)
+
+
+def _refuse_types(api: Api, pools: t.Sequence[StackPool], namespace: str) -> None:
+    """Raise NotReadyError for a type of vGPU that the vGPU device manager does not know, if it is there."""
+    asking = [pool for pool in pools if machines.has_vgpus(pool)]
+    config_map = machines.config_map(asking)
+    found = machines.types(api.get(known("ConfigMap"), config_map, namespace)) if asking else []
+    for pool in asking:
+        wanted = machines.options(pool)["vgpu"]["type"]
+        if found and wanted not in found:
+            raise NotReadyError(
+                "GPU-VGPU-TYPE",
+                config_map=config_map,
+                namespace=namespace,
+                type=wanted,
+                pool=pool["name"],
+                types=", ".join(found[:20]),
+            )
 
 
 def label(api: Api, work: Work) -> None:

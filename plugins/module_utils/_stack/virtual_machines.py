@@ -199,6 +199,11 @@ def number(pool: StackPool, config_map: KubeObject | None = None) -> int:
     return each * (len(chosen) if isinstance(chosen, list) else gpus)
 
 
+def types(config_map: KubeObject | None) -> list[str]:
+    """Return the types of vGPU that the device manager can make; empty if nobody can tell."""
+    return sorted(map(str, _configs(config_map)))
+
+
 def _configs(config_map: KubeObject | None) -> t.Mapping[str, t.Any]:
     text = str(((config_map or {}).get("data") or {}).get("config.yaml") or "")
     try:

@@ -26,7 +26,7 @@ NEVER: t.Final = {"type": "A10-12Q", "image": IMAGE, "licence_secret": "l"}
 
 
 def cluster(marks: dict[str, str] | None = None, offers: str = T4, spec: Object | None = None) -> FakeServer:
-    server = FakeServer("Node", "Pod", "Machine", "HyperConverged")
+    server = FakeServer("Node", "Pod", "Machine", "HyperConverged", "ConfigMap")
     server.put(
         {
             "apiVersion": "v1",
@@ -175,6 +175,17 @@ def test_what_others_permit_in_another_way_is_refused_before_any_write(
     with pytest.raises(NotReadyError) as caught:
         run(server, wanted)
     assert (caught.value.code, server.writes()) == (code, [])
+
+
+def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
+    server = cluster()
+    metadata = {"name": "default-vgpu-devices-config", "namespace": "nvidia-gpu-operator"}
+    text = "vgpu-configs: {A10-24Q: [{devices: all, vgpu-devices: {A10-24Q: 1}}]}"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    server.put({**config, "data": {"config.yaml": text}})
+    with pytest.raises(NotReadyError, match="no vGPUs of type A10-12Q, as pool vm wants them"):
+        run(server, pool("vm_vgpu"))
+    assert server.writes() == []
 
 
 def test_the_same_entry_of_others_is_good_enough() -> None:

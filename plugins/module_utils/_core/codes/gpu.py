@@ -850,6 +850,12 @@ CODES: t.Final = (
         "clusterpolicy -o yaml`.",
     ),
     Code(
+        "GPU-VGPU-TYPE",
+        "ConfigMap {config_map} in namespace {namespace} has no vGPUs of type {type}, as pool {pool} wants "
+        "them. It has {types}. Nothing was changed.",
+        "Set `virtual_machines.vgpu.type` of the pool to one of them.",
+    ),
+    Code(
         "GPU-VM-DEVICES",
         "Node {node}: it offers {found} to virtual machines, wanted {wanted}.",
         "Run `oc get pods -n nvidia-gpu-operator -o wide --field-selector spec.nodeName={node}`: the pods of "
