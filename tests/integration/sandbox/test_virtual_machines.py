@@ -19,8 +19,7 @@ from openshift_sandbox.seed.virtualization import machine
 Data = dict[str, t.Any]
 pytestmark = [
     pytest.mark.long(
-        "it tests the sandbox; what computes is in test_machine_nodes.py and test_virtual_machines.py of "
-        "unit/sandbox"
+        "it tests the sandbox; unit/sandbox has what computes, and molecule/virtual_machines the chain"
     ),
     pytest.mark.story("one cluster, from its nodes to machines that run on them"),
 ]

@@ -45,7 +45,7 @@ def converted(obj: Object, api_version: str) -> Object:
 def _to_v1(spec: Object) -> Object:
     gates = dict(spec.get("featureGates") or {})
     disabled = gates.pop(DISABLED, None)
-    inner = {key: spec[key] for key in MOVED if key in spec}
+    inner: Object = {key: spec[key] for key in MOVED if key in spec}
     devices = _renamed(spec[MDEV]) if MDEV in spec else {}
     if MDEV in spec and "nodeMediatedDeviceTypes" in devices:
         devices["nodeMediatedDeviceTypes"] = list(map(_renamed, devices["nodeMediatedDeviceTypes"]))
