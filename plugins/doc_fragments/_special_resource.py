@@ -75,6 +75,12 @@ options:
     type: str
     choices: [report, take]
     default: report
+  only_pools:
+    description:
+      - Whether O(state=absent) takes away only what pools of virtual machines have, and leaves the stack to
+        others. Only with C(clusterpolicy) and C(nvidiadriver).
+    type: bool
+    default: false
   remove_labels:
     description:
       - Whether O(state=absent) of the backends C(clusterpolicy), C(nvidiadriver) and C(dra) also takes away

@@ -141,6 +141,7 @@ gpu_operator machines
 gpu_operator machines absent
   -            get,list,patch                       HyperConverged
   -            patch                                Node
+  -            create?                              Pod/eviction
   machines     get?,patch?                          Machine
 gpu_operator dra
   -            get,list,watch,create,patch,delete   GPUCluster NVIDIADriver

@@ -62,6 +62,7 @@ class StackParams(LookParams):
     adopt: t.Literal["report", "take"]
     remove_labels: bool
     on_busy: t.Literal["fail", "drain", "wait"]
+    only_pools: bool = False
     driver: Values | None = None
     toolkit: Values | None = None
     device_plugin: Values | None = None

@@ -11,6 +11,7 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import selector
 from .._core.readiness import Readiness, pending, ready
 from .._frame.dry_run import dry_run_apply
+from .._impact import consent
 from .._impact.impact import DRAIN, Question
 from .._kube.client import Api, Query
 from .._kube.kinds import known
@@ -248,6 +249,17 @@ def _wait(api: Api, pools: t.Sequence[StackPool]) -> None:
     api.wait({"nodes": Query(_NODE)}, judge, "devices of virtual machines", on_timeout_code="GPU-VM-DEVICES")
 
 
+def give_back(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Do what `remove` does while the stack stays for others; ask before the first write."""
+    pools, nodes = machines.of_machines(params.pools), api.list(_NODE)
+    ends = consent.ask(api, [machines.returning(pool) for pool in pools], params.on_busy, "GPU-BUSY")
+    if params.on_busy == DRAIN:
+        going = {name(node) for pool in pools for node in nodes_of(nodes, pool)}
+        _end_machines(api, going)
+    remove(api, params)
+    return {"name": params.name, "state": "", "reason": "", "driver_version": "", "nodes": [], "ends": ends}
+
+
 def remove(api: Api, params: StackParams) -> None:
     """Take our permits out of HyperConverged, and the labels of the pools from their nodes."""
     pools = machines.of_machines(params.pools)
@@ -256,8 +268,9 @@ def remove(api: Api, params: StackParams) -> None:
     live, nodes = virtualization.look(api), api.list(_NODE)
     if live is not None and hyperconverged.is_touched(live):
         # What the GPU operator offers goes with it.
-        kept = [permit for permit in _kept(live, pools, nodes) if not permit.is_external]
-        _apply(api, hyperconverged.manifest(live, kept, has_manager=False), live)
+        kept = [one for one in _kept(live, pools, nodes) if params.only_pools or not one.is_external]
+        has_manager = any(permit.is_mediated and permit.is_external for permit in kept)
+        _apply(api, hyperconverged.manifest(live, kept, has_manager=has_manager), live)
     for pool in pools:
         for node in nodes_of(nodes, pool):
             if given := machines.unmarked(labels(node), pool):

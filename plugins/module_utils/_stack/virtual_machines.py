@@ -156,6 +156,18 @@ def question(pool: StackPool) -> Question:
     )
 
 
+def returning(pool: StackPool) -> Question:
+    """Return what to find out before nodes of the pool serve containers again."""
+    return Question(
+        f"nodes of pool {pool['name']} no longer give their GPUs to virtual machines",
+        "the GPU operator",
+        selector(pool["node_selector"]),
+        order="all of these nodes at once",
+        reaches=lambda have: bool(unmarked(have, pool)),
+        counts=drain.uses_devices,
+    )
+
+
 def removal() -> Question:
     """Return what to find out before the stack of nodes with virtual machines goes."""
     kinds = ",".join(one.replace("_", "-") for one in (schema.PASSTHROUGH, schema.VGPU))

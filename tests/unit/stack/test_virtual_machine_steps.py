@@ -234,3 +234,27 @@ def test_what_was_written_goes_with_the_pools() -> None:
     assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
     node = next(one for one in server.objects.values() if one["kind"] == "Node")
     assert node["metadata"]["labels"] == {"gpu": "vm"}
+
+
+def test_a_pool_leaves_a_stack_that_stays_for_others() -> None:
+    server = cluster()
+    run(server, pool())
+    other = next(one for one in server.objects.values() if one["kind"] == "Node")
+    server.put({**other, "metadata": {"name": "other", "labels": {"gpu": "other"}}})
+    add_pod(server, T4)
+    params = some_params(pools=[pool()], state="absent", only_pools=True)
+    written = server.writes()
+    with pytest.raises(AcceleratorError, match="nodes of pool vm no longer give") as caught:
+        virtual_machine_steps.give_back(api_on(server), params)
+    assert (caught.value.code, server.writes()) == ("GPU-BUSY", written)
+    server.objects = {key: one for key, one in server.objects.items() if one["kind"] != "Pod"}
+    fields: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
+    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    apply = owner["metadata"]["managedFields"][0]
+    apply["fieldsV1"]["f:spec"]["f:virtualization"]["f:permittedHostDevices"]["f:pciHostDevices"] = fields
+    virtual_machine_steps.give_back(api_on(server), params)
+    assert spec_of(server)["virtualization"]["permittedHostDevices"] == entry(
+        T4, externalResourceProvider=True
+    )
+    node = next(one for one in server.objects.values() if one["metadata"]["name"] == "n")
+    assert node["metadata"]["labels"] == {"gpu": "vm"}

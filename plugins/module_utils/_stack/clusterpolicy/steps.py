@@ -294,6 +294,8 @@ def _monitoring(api: Api, object_name: str) -> dict[str, list[KubeObject]]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    if params.only_pools:
+        return virtual_machine_steps.give_back(api, params)
     ends = consent.ask(api, removal(api, params.name), params.on_busy, BUSY)
     return remove(api, params, ends)
 

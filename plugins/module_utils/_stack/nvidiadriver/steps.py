@@ -258,6 +258,8 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
+    if params.only_pools:
+        return policy_steps.absent(api, params)
     drivers = _removable(api, preconditions.gpu_cluster)
     asked = [*map(_deletion, drivers), *policy_steps.removal(api, params.name)]
     ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)
