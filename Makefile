@@ -1,6 +1,6 @@
 # The only verbs. Each calls what it needs, all are safe to repeat, none needs root or a global install.
 .DEFAULT_GOAL := help
-.PHONY: setup demo test test-all lint units units-here units-oldest units-newest sanity integration molecule bench docs troubles build sandbox clean help
+.PHONY: setup demo test test-all lint units units-here units-oldest units-newest sanity integration molecule bench docs docs-site troubles build sandbox clean help
 MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
@@ -140,6 +140,9 @@ docs: setup rbac ## write docs/errors.md, docs/known-texts.md and rbac/, and che
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
 	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/known_texts.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
+
+docs-site: setup ## build the documentation as a site under .build/docs/html; fails for a warning or a broken reference
+	@docs/site/build
 
 troubles: setup sandbox-build ## stage each pain that people report, and write what diagnose.yml says of it into docs/troubles.md (15 minutes)
 	@$(BIN)/pytest -q --record tests/integration/troubles/test_diagnosis.py tests/integration/troubles/test_elsewhere.py

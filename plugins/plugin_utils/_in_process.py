@@ -37,6 +37,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.modu
     complaint,
     execute,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Applied
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._preload import preload
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._screen import Screen
@@ -140,7 +141,16 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
         show, awaited = _show(task_vars)
-        return execute(name, module.ensure, params, check_mode, diff, show, run, contacts, keep, awaited)
+        is_render = check_mode and self._playbook().stem == "render" and _inputs.is_own(self._playbook())
+        applied: list[Applied] | None = [] if is_render else None
+        call = (name, module.ensure, params, check_mode, diff, show, run, contacts, keep, awaited, applied)
+        result = execute(*call)
+        if applied is None or result.get("failed"):
+            return result
+        from ansible_collections.accelerators.openshift.plugins.plugin_utils import _render
+
+        folder = self._templar.template(task_vars.get(_render.VARIABLE) or "")
+        return _render.write(folder, task_vars, run, [] if name in _render.RUN_ONLY else applied, result)
 
     def _users_names(self, task_vars: dict[str, t.Any]) -> dict[str, str]:
         """Return the user's variables for options of the task."""

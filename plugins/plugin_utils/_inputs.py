@@ -45,6 +45,7 @@ NEEDED: t.Final = {
     "must_gather": {"gpu_gather_dir": "DIR"},
     "preflight_update": {"gpu_update_version": "X.Y.Z"},
     "remove_pool": {"gpu_pool": "NAME"},
+    "render": {"gpu_render_dir": "DIR"},
     "repair_node": {"gpu_node": "NAME"},
     "replace_node": {"gpu_node": "NAME"},
     "resize_pool": {"gpu_pool": "NAME", "gpu_replicas": "NUMBER"},

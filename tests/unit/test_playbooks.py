@@ -46,7 +46,11 @@ ALLOWED: t.Final = {
         *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
         *(f"gpu_node_pool_{one}" for one in ("delete_emptydir", "evict_unmanaged", "on_scaled")),
         "gpu_policy_queue_operator_adopt",
-    }
+    },
+    "render": {
+        *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
+        *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
+    },
 }
 # Options that a playbook computes from the variable, instead of passing it on.
 COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}

@@ -176,7 +176,7 @@ driver_upgrade
   -            list?                                resourceflavors.kueue.x-k8s.io
   gpu          list,watch                           DaemonSet Pod ControllerRevision
   gpu          get                                  Pod/log
-  gpu          list                                 Event
+  gpu          list                                 Event ClusterServiceVersion
   gpu          get,create,patch                     ConfigMap
   gpu          create?                              ImageStreamImport
   openshift    list,watch                           ImageStream

@@ -142,10 +142,10 @@ def other_manager(obj: t.Mapping[str, t.Any]) -> str:
     """Return the tool, with its instance if known (`Argo CD (openshift-gitops)`), or ""."""
     metadata = obj.get("metadata") or {}
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    for key, value in sorted({**labels, **annotations}.items()):
+    for key, value in sorted({**labels, **annotations}.items(), key=lambda item: (_is_wish(item[0]), item)):
         for mark, tool in _MARKS.items():
             if key.startswith(mark):
-                return _named(tool, value.partition(":")[0])
+                return _named(tool, "" if _is_wish(key) else value.partition(":")[0])
     for owner in metadata.get("ownerReferences") or []:
         if owner["kind"] in _OWNERS:
             return _named(_OWNERS[owner["kind"]], owner["name"])
@@ -156,6 +156,11 @@ def other_manager(obj: t.Mapping[str, t.Any]) -> str:
     (label,) = MANAGED_BY
     by = labels.get(label, "")
     return "" if by in ("", MANAGER) else str(by)
+
+
+def _is_wish(key: str) -> bool:
+    """Return whether the annotation only asks the tool for something, such as a sync wave."""
+    return "/sync-" in key
 
 
 def _named(tool: str, name: str) -> str:

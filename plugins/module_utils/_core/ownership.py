@@ -16,6 +16,8 @@ CANDIDATE: t.Final = "accelerators.openshift/candidate"
 TENANT: t.Final = "accelerators.openshift/tenant"
 # The label that says what a namespace was created for.
 PURPOSE: t.Final = "accelerators.openshift/purpose"
+# Annotation of an object that render.yml wrote for Git: its own namespace and name.
+RENDERED: t.Final = "accelerators.openshift/rendered"
 VALIDATION: t.Final = "validation"
 TEAM: t.Final = "team"
 
@@ -29,13 +31,31 @@ def owned(obj: t.Mapping[str, t.Any] | None) -> bool:
     """Return True if this collection gave the object its label. None is not owned.
 
     People copy objects with their labels. The API server knows who set the label of such a copy: it is
-    foreign. Without a record in managedFields the label alone counts.
+    foreign. Without a record in managedFields the label alone counts. What render.yml wrote is ours whoever
+    applied it; a copy has another name.
     """
-    if not has_label(obj):
+    if obj is None or not has_label(obj):
         return False
     (label,) = MANAGED_BY
-    managers = managers_of_label(obj or {}, label)
-    return not managers or MANAGER in managers
+    managers = managers_of_label(obj, label)
+    return not managers or MANAGER in managers or is_rendered(obj)
+
+
+def rendered_mark(metadata: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """Return the annotation of an object with this metadata that render.yml writes for Git."""
+    return {RENDERED: "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))}
+
+
+def is_rendered(obj: t.Mapping[str, t.Any]) -> bool:
+    """Return True if the object is one that render.yml wrote for Git, and no copy under another name."""
+    metadata = obj.get("metadata") or {}
+    mark = (metadata.get("annotations") or {}).get(RENDERED)
+    return bool(mark) and rendered_mark(metadata) == {RENDERED: mark}
+
+
+def has_purpose(obj: t.Mapping[str, t.Any]) -> bool:
+    """Return True for a namespace that this collection created."""
+    return PURPOSE in ((obj.get("metadata") or {}).get("labels") or {})
 
 
 def has_label(obj: t.Mapping[str, t.Any] | None) -> bool:

@@ -21,6 +21,7 @@ from .._kube.connection import Connection
 from .._kube.deadline import Deadline
 from .._kube.http import Http
 from .._kube.retry import Contacts
+from .._kube.session import Applied
 from . import nested, process
 from .argspec import ArgumentSpec
 from .lease import Lease
@@ -132,12 +133,14 @@ def execute(
     contacts: Contacts | None = None,
     keep: Keep | None = None,
     awaited: t.Callable[[list[str]], None] = _silent,
+    applied: list[Applied] | None = None,
 ) -> Result:
     """Call the module and return its result as people may see it. A failure is a result with C(failed).
 
     A result that is too large for a job event of AWX says what it leaves out.
     run: the run of ansible-playbook that the task belongs to, if not the one of this process. contacts: the
-    servers that have answered it. keep: gets the result before it is made small enough.
+    servers that have answered it. keep: gets the result before it is made small enough. applied: gets the
+    objects that the module applies, or would apply.
     """
     started = time.monotonic()
     api: Api | None = None
@@ -146,6 +149,7 @@ def execute(
     check_mode = check_mode or only_foresees
     try:
         api = connect(params, name, check_mode, show, contacts=contacts, awaited=awaited)
+        api.applied = applied
         result = _guarded(api, ensure, params, run)
     except AcceleratorError as exc:
         result = {**for_job(exc, run.job).to_result(), "failed": True}

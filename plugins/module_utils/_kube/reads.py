@@ -87,7 +87,7 @@ def get(session: Session, kind: Kind, name: str, namespace: str | None) -> KubeO
     """
     answer = session.http.request("GET", path := kind.path(namespace, name))
     if answer.status == 200:
-        return t.cast(KubeObject, answer.body)
+        return None if session.hides(answer.body) else t.cast(KubeObject, answer.body)
     if answer.status == 404 and not _is_kind_missing(answer.body):
         return None
     raise error(answer, "GET", path, kind, name, namespace)
@@ -124,7 +124,8 @@ def list_all(
             continue
         if answer.status != 200:
             raise error(answer, "GET", path, kind, None, namespace)
-        items += _sifted(answer.body.get("items") or (), kind, keep)
+        found = _sifted(answer.body.get("items") or (), kind, keep)
+        items += (item for item in found if not session.hides(item))
         metadata = answer.body.get("metadata") or {}
         if not metadata.get("continue"):
             return Listed(items, str(metadata.get("resourceVersion", "")))

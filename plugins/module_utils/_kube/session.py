@@ -9,6 +9,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core.objects import KubeObject
+from .._core.ownership import has_purpose, is_rendered, owned
 from .._core.run import NO_RUN, Run
 from .deadline import Deadline
 from .http import Http
@@ -41,6 +42,13 @@ class Change(t.NamedTuple):
     object_name: str
     before: KubeObject
     after: KubeObject
+    manager: str = ""
+
+
+class Applied(t.NamedTuple):
+    """An object as an apply asks for it. manager: who keeps the live object that is not ours, or empty."""
+
+    manifest: KubeObject
     manager: str = ""
 
 
@@ -129,6 +137,7 @@ class Session:
     progress: shows one line at once. awaited: gets the lines of a wait whenever one changes.
     changes: writes, in order. kept: titles of objects that were as wanted.
     unchecked: kind and name of an object that the server could not check in check mode, to the reason.
+    applied: if it is a list, gets each object that an apply asks for, whether or not it differs.
     waited: seconds that waits have taken. seen: lists for the next wait. discovery: kinds outside the table.
     guard: whether the task may write. run: what the task belongs to.
     """
@@ -142,6 +151,7 @@ class Session:
     warnings: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     unchecked: dict[str, str] = field(default_factory=dict)
+    applied: list[Applied] | None = None
     waited: float = 0.0
     seen: ListCache = field(default_factory=ListCache)
     discovery: Discovery = field(default_factory=Discovery)
@@ -155,6 +165,15 @@ class Session:
     def clock(self) -> float:
         """Return monotonic seconds."""
         return self.deadline.clock()
+
+    def hides(self, obj: KubeObject) -> bool:
+        """Return True in a render for what this collection made: a second render gives the same files."""
+        return self.applied is not None and (owned(obj) or is_rendered(obj) or has_purpose(obj))
+
+    def note_applied(self, manifest: KubeObject, manager: str = "") -> None:
+        """Keep the object of an apply if somebody wants them."""
+        if self.applied is not None:
+            self.applied.append(Applied(manifest, manager))
 
     def before_write(self) -> None:
         """Ask the guard whether the task may write, and forget the lists that the write makes old."""

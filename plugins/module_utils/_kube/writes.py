@@ -7,10 +7,10 @@ from __future__ import annotations
 import typing as t
 
 from .._core import diff
-from .._core.adoption import other_manager
+from .._core.adoption import keeper, other_manager
 from .._core.errors import ApiError, InputError, KindNotServedError
-from .._core.objects import KubeObject
-from .._core.ownership import MANAGED_BY, MANAGER, owned
+from .._core.objects import KubeObject, merge
+from .._core.ownership import MANAGED_BY, MANAGER, is_rendered, owned
 from . import reads
 from .kinds import Kind
 from .session import Change, Session
@@ -32,9 +32,13 @@ def apply(
         if not session.check_mode:
             raise
         session.unchecked[diff.object_name(wanted)] = exc.message
+        if own:
+            metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+        session.note_applied(wanted)
         return _record(session, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+    session.note_applied(wanted, keeper(live) if live is not None and not owned(live) else "")
     fields = diff.managed_fields(live) if live else {}
     outcome: KubeObject = {}
     if live is not None:
@@ -53,6 +57,7 @@ def apply(
 def foresee(session: Session, manifest: t.Mapping[str, t.Any]) -> None:
     wanted: KubeObject = diff.plain(manifest)
     wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+    session.note_applied(wanted)
     _record(session, None, wanted, wanted)
 
 
@@ -129,6 +134,8 @@ def write(
     write that the server stored although it had an unknown field. verb: as RBAC names it, if it is not that
     of the method. Raises ApiError.
     """
+    if session.applied is not None:  # a render asks the server for no write, and no dry run
+        return t.cast(KubeObject, merge(before or {}, body))
     path = kind.path(namespace, name, subresource)
     if not dry_run:
         session.before_write()
@@ -188,5 +195,11 @@ def _record(
     session: Session, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
 ) -> KubeObject:
     views = diff.owned_view(before, shape), diff.owned_view(after, shape)
-    session.changes.append(Change(diff.object_name(after), *views, other_manager(before) if before else ""))
+    manager = other_manager(before) if before else ""
+    session.changes.append(Change(diff.object_name(after), *views, manager))
+    if before and is_rendered(before):
+        session.warn(
+            f"{diff.object_name(after)} comes from Git: {manager or 'the next apply of its file'} takes this "
+            "change back. Run render.yml with these gpu_pools, and commit the files."
+        )
     return after

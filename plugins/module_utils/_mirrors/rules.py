@@ -16,6 +16,7 @@ from .._stack.drivers.registry import SETS, lies_in
 
 _NEVER: t.Final = "NeverContactSource"
 _TAG_SET: t.Final = "ImageTagMirrorSet"
+_NAME: t.Final = "gpu-tags"
 _REFERENCE: t.Final = re.compile(r"(?P<place>[^@]+?)(?P<version>(?::[^:/@]+)?(?:@.+)?)")
 
 
@@ -81,15 +82,17 @@ def _once(texts: t.Iterable[str]) -> tuple[str, ...]:
 def tag_set(routes: t.Iterable[Route], mirror_sets: t.Iterable[KubeObject]) -> KubeObject | None:
     """Return the ImageTagMirrorSet that serves these routes with the mirrors of the sets for digests.
 
-    None if each tag has a mirror, or there is no set to take the mirrors from.
+    None if each tag has a mirror, or no set has one. It keeps its own entries: an apply would drop them.
     """
-    sources = {one.source for one in routes if one.lacks_tags}
-    entries = {source: entry for source, _by, entry in _entries(mirror_sets) if source in sources}
+    lacking = {one.source for one in routes if one.lacks_tags}
+    known = list(_entries(mirror_sets))
+    entries = {source: entry for source, _by, entry in known if source in lacking}
     if not entries:
         return None
+    entries |= {source: entry for source, by, entry in known if by == f"{_TAG_SET} {_NAME}"}
     return {
         "apiVersion": "config.openshift.io/v1",
         "kind": _TAG_SET,
-        "metadata": {"name": "gpu-tags"},
+        "metadata": {"name": _NAME},
         "spec": {"imageTagMirrors": [entries[source] for source in sorted(entries)]},
     }

@@ -105,13 +105,14 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
             params.image_set, seen.operators, wanted, "gpu_mirror_config (module option image_set)"
         )
     asked = _ask(reader, params, seen, wanted)
+    tag_set = rules.tag_set([one.route for one in asked], seen.sets)
     checks = [
-        *verdicts.of_images(asked),
+        *verdicts.of_images(asked, tag_set),
         *_of_cluster(reader, seen, wanted),
         *_of_toolkit(reader, params, seen, pools),
         *_untagged(params, wanted),
     ]
-    facts = _facts(is_mirrored, asked, seen.operators, [*checks, *reader.unread], seen.sets)
+    facts = _facts(is_mirrored, asked, seen.operators, [*checks, *reader.unread], tag_set)
     if error := refusal(checks, params.fail_on):
         error.facts.update(facts)
         raise error
@@ -126,7 +127,7 @@ def _facts(
     asked: t.Sequence[Asked],
     operators: t.Sequence[Operator],
     checks: t.Sequence[Check],
-    sets: t.Sequence[KubeObject] = (),
+    tag_set: KubeObject | None = None,
 ) -> dict[str, t.Any]:
     return {
         "mirrored": is_mirrored,
@@ -134,7 +135,7 @@ def _facts(
         "image_table": verdicts.table(asked),
         "unlisted": [csv for one in operators for csv in images.unlisted(one)],
         "image_set": image_set.build(operators, [one.wanted for one in asked]),
-        "image_tag_mirror_set": rules.tag_set([one.route for one in asked], sets),
+        "image_tag_mirror_set": tag_set,
         "checks": [one.as_result() for one in checks],
         "verdict": worst(checks),
         "table": table(checks),

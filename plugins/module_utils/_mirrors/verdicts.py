@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import typing as t
 
 from .._core.objects import KubeObject, at, name, number_of
 from .._nodes.system import system
 from .._stack.drivers import toolkit
-from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, UNREACHABLE, Answer
+from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, Answer
 from .._stack.drivers.registry import lies_in
 from .._update.check import BLOCKING, OK, UNKNOWN, WARNING, Check
 from .images import Wanted
@@ -20,7 +21,6 @@ from .rules import Route, split
 _BUSY: t.Final = re.compile(r"\b429\b|toomanyrequests|too many requests", re.IGNORECASE)
 _LIMITED: t.Final = "429, too many requests"
 _FORBIDDEN: t.Final = re.compile(r"\b403\b|denied|forbidden", re.IGNORECASE)
-_REFUSED: t.Final = re.compile(r": (?:denied|unauthorized): |you may not have access")
 _DIGEST: t.Final = re.compile(r"(@sha256:[0-9a-f]{12})[0-9a-f]+")
 # Names that each cluster reaches without a proxy.
 _INSIDE: t.Final = (".svc", ".cluster.local")
@@ -35,30 +35,17 @@ class Asked(t.NamedTuple):
     line: str
 
     @property
-    def verdict(self) -> str:
-        """Return what the mirrors say of the image.
-
-        The server asks the source too, whose text then stands beside theirs: no route leads there.
-        """
-        words, mirrors = self.answer.words, [one for one in self.route.asked if one != self.wanted.image]
-        if self.answer.verdict != UNREACHABLE or not self.route.sets:
-            return self.answer.verdict
-        if all(f'"{one}" not found' in words or f"{one}: manifest unknown" in words for one in mirrors):
-            return MISSING
-        return REFUSED if _REFUSED.search(words) else UNREACHABLE
-
-    @property
     def said(self) -> str:
         """Return the answer in the words of the registry API."""
         words = self.answer.words
-        if self.verdict == THERE:
+        if self.answer.verdict == THERE:
             lacking = self.lacking
             return f"has no manifest for {' and '.join(lacking)}" if lacking else "there"
-        if self.verdict == MISSING:
+        if self.answer.verdict == MISSING:
             return "404, not found"
-        if self.verdict == NOT_ASKED:
+        if self.answer.verdict == NOT_ASKED:
             return "unchecked"
-        if self.verdict == REFUSED:
+        if self.answer.verdict == REFUSED:
             return "403, access denied" if _FORBIDDEN.search(words) else "401, no login that is good"
         return _LIMITED if _BUSY.search(words) else "no answer"
 
@@ -70,14 +57,14 @@ class Asked(t.NamedTuple):
     @property
     def code(self) -> str:
         """Return the code of what is wrong with the image, or ""."""
-        if self.verdict == THERE:
+        if self.answer.verdict == THERE:
             return "MIRROR-ARCH" if self.lacking else ""
-        if self.verdict == NOT_ASKED:
+        if self.answer.verdict == NOT_ASKED:
             return "MIRROR-UNCHECKED"
         if self.route.lacks_tags:
             return "MIRROR-TAG"
         by_verdict = {MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
-        return by_verdict.get(self.verdict, "MIRROR-AWAY")
+        return by_verdict.get(self.answer.verdict, "MIRROR-AWAY")
 
     def mildness(self) -> tuple[bool, bool]:
         """Return the sort key by which the image that decides about a check is the first."""
@@ -99,19 +86,19 @@ class Asked(t.NamedTuple):
         }
 
 
-def of_images(asked: t.Sequence[Asked]) -> list[Check]:
-    """Return a check for each thing that is wrong with images, and one if all are there."""
+def of_images(asked: t.Sequence[Asked], tag_set: KubeObject | None = None) -> list[Check]:
+    """Return a check for each thing that is wrong with images, and one if all are there. tag_set: to make."""
     found = []
     for code in dict.fromkeys(one.code for one in asked if one.code):
         those = sorted((one for one in asked if one.code == code), key=Asked.mildness)
-        found.append(_check(code, those))
+        found.append(_check(code, those, json.dumps(tag_set)))
     if not found and asked:
         message = f"all {number_of(len(asked), 'image')} resolve with the mirrors and logins of the cluster"
         found.append(Check("images", OK, message))
     return found
 
 
-def _check(code: str, asked: t.Sequence[Asked]) -> Check:
+def _check(code: str, asked: t.Sequence[Asked], tag_set: str) -> Check:
     first, one = asked[0], asked[0].wanted
     is_unknown = code == "MIRROR-UNCHECKED" or first.said == _LIMITED
     verdict = UNKNOWN if is_unknown else WARNING if one.seldom else BLOCKING
@@ -136,11 +123,19 @@ def _check(code: str, asked: t.Sequence[Asked]) -> Check:
         line=first.line,
         others=", ".join(first.route.others),
         host=(first.route.asked or (one.image,))[0].partition("/")[0],
-        mirror=first.route.asked[0].partition("/")[0] if first.route.sets else "REGISTRY",
+        mirror=_destination(first),
+        tag_set=tag_set,
         reference=(first.route.asked or (one.image,))[0],
         archs=" and ".join(first.lacking),
         also=f" ({number_of(len(asked) - 1, 'image')} more)" if asked[1:] else "",
     )
+
+
+def _destination(asked: Asked) -> str:
+    """Return where oc-mirror has to put the image: it appends the path that the image has at its source."""
+    path = split(asked.wanted.image)[0].partition("/")[2]
+    first = split(asked.route.asked[0])[0] if asked.route.sets else "REGISTRY"
+    return first.removesuffix(f"/{path}") if first.endswith(f"/{path}") else first.partition("/")[0]
 
 
 def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Check]:
@@ -158,7 +153,10 @@ def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Chec
         return []
     hosts = sorted({split(one.image)[0].partition("/")[0] for one in kept})
     evidence = [f"{one.image} ({one.why})" for one in kept]
-    facts = {"key": key, "hosts": ", ".join(hosts), "image": kept[0].image}
+    left = [one for one in blocked if not any(_listed(it.image, [one]) for it in kept)]
+    new = [*allowed, *hosts] if allowed else left
+    patch = json.dumps({"spec": {"registrySources": {key: new}}})
+    facts = {"key": key, "hosts": ", ".join(hosts), "image": kept[0].image, "patch": patch}
     return [Check.of("MIRROR-ALLOWED", "registry lists", BLOCKING, evidence, **facts)]
 
 
@@ -188,10 +186,17 @@ def of_proxy(
     }
     lacking = [one for one in _INSIDE if one not in spared]
     lacking += [one for one in ranges if not _covers(spared, one)]
-    lacking += [f"{one} (node {addresses[one]})" for one in addresses if not _covers(spared, one)][:1]
+    outside = {
+        str(ipaddress.ip_network(f"{one}/{64 if ':' in one else 24}", strict=False)): addresses[one]
+        for one in addresses
+        if not _covers(spared, one)
+    }
+    lacking += [f"{one} (node {outside[one]})" for one in sorted(outside)]
     if not lacking:
         return []
-    facts = {"lacking": ", ".join(lacking), "add": ",".join(one.partition(" ")[0] for one in lacking)}
+    now = [part for part in str(at(proxy, "spec.noProxy") or "").split(",") if part]
+    patch = {"spec": {"noProxy": ",".join([*now, *(one.partition(" ")[0] for one in lacking)])}}
+    facts = {"lacking": ", ".join(lacking), "patch": json.dumps(patch)}
     return [Check.of("MIRROR-PROXY", "proxy", WARNING, [f"noProxy: {','.join(spared)}"], **facts)]
 
 
@@ -217,7 +222,9 @@ def of_authorities(place: str, config_map: KubeObject | None, key: str = "") -> 
         return []
     field, _colon, wanted = place.partition(": ")
     why = f"has no {key}" if config_map is not None else "does not exist"
-    return [Check.of("MIRROR-CA", "trusted CA", BLOCKING, field=field, config_map=wanted, why=why)]
+    command = "create configmap " if config_map is None else "set data configmap/"
+    facts = {"field": field, "config_map": wanted, "why": why, "command": f"{command}{wanted}"}
+    return [Check.of("MIRROR-CA", "trusted CA", BLOCKING, key=key or "HOST..PORT", **facts)]
 
 
 def of_toolkit(stream: KubeObject | None, nodes: t.Iterable[KubeObject]) -> list[Check]:

@@ -199,6 +199,15 @@ def listed(channels: t.Mapping[str, KubeObject], default: str | None = None) -> 
     return ", ".join(texts)
 
 
+def newest_csv(manifest: KubeObject) -> KubeObject:
+    """Return the newest CSV of all channels, with the annotations and the version that the catalogue has."""
+    channels = (manifest.get("status") or {}).get("channels") or []
+    newest = max(channels, key=lambda one: order(version_of(one["currentCSV"])))
+    about = newest.get("currentCSVDesc") or {}
+    metadata = {"name": newest["currentCSV"], "annotations": about.get("annotations") or {}}
+    return {"metadata": metadata, "spec": {"version": about.get("version")}}
+
+
 def csvs(entry: KubeObject) -> dict[str, str]:
     """Return CSV name -> version of the channel's entries."""
     found = {

@@ -10,6 +10,7 @@ import typing as t
 from .._catalogue import driver_branches, driver_modules, generations
 from .._core.errors import InputError
 from .._core.input import Field, Problems, read_map
+from .._core.objects import KubeObject, name
 from .support import AS_OF, SUPPORT, Release, release_of, write
 
 PACKAGE: t.Final = "gpu-operator-certified"
@@ -32,6 +33,13 @@ class Facts(t.NamedTuple):
 
     operators: dict[Release, Operator]
     drivers: dict[str, str]
+
+
+def gpu_operator(csvs: t.Iterable[KubeObject]) -> Release | None:
+    """Return the newest release of the GPU operator among these CSVs, or None."""
+    parts = [name(csv).partition(".") for csv in csvs]
+    found = [release_of(version) for package, _dot, version in parts if package == PACKAGE]
+    return max(filter(None, found), default=None)
 
 
 def _release_fault(text: str) -> str:

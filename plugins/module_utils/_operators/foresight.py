@@ -78,12 +78,12 @@ def _refuse_missing_tags(api: Api, job: Job, policies: t.Iterable[KubeObject]) -
     drivers = [one["spec"] if one["kind"] == "NVIDIADriver" else at(one, "spec.driver") for one in policies]
     names = [name for one in drivers if (name := image.tagged(one or {}))]
     nodes = api.list(known("Node"), labels=driver.DRIVEN) if names else []
-    suffixes = {found[-1] for node in nodes if (found := image_suffixes(labels(node)))}
-    for told in look_up(
-        api, (f"{name}-{suffix}" for name in names for suffix in suffixes), job.namespace
-    ).values():
+    ends = {tuple(found) for node in nodes if len(found := image_suffixes(labels(node))) > 1}
+    forms = {f"{name}-{found[-1]}": f"{name}-{found[0]}" for name in names for found in ends}
+    for told in look_up(api, forms, job.namespace).values():
         if told.verdict == image.MISSING:
-            raise AcceleratorError("MIRROR-OS-TAG", csv=end, image=told.image, words=told.words)
+            other = forms[told.image]
+            raise AcceleratorError("MIRROR-OS-TAG", user=end, image=told.image, words=told.words, other=other)
         if told.verdict != image.THERE:
             api.warn(f"{end} takes the driver image {told.image}, and it is not known whether that exists.")
 

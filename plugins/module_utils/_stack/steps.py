@@ -17,6 +17,7 @@ from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._nodes import drain
 from .._nodes.labels import common_selector
+from .._olm.catalogue import newest_csv
 from .judge import GoOn, StackJudge
 from .params import LookParams, StackParams, StackPool
 from .stages import Finding
@@ -25,11 +26,19 @@ from .upgrade import HELD_BACK, Budget, blocked
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
 BUSY: t.Final = "GPU-BUSY"
+_PACKAGES: t.Final = ("gpu-operator-certified", "nvidia-network-operator")
 
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
-    """Return the ClusterServiceVersions of the namespace; empty without OLM."""
-    return api.list_if_served(known("ClusterServiceVersion"), namespace)
+    """Return the ClusterServiceVersions of the namespace; empty without OLM.
+
+    In a render, return those that OLM would install, if there are none.
+    """
+    found = api.list_if_served(known("ClusterServiceVersion"), namespace)
+    if found or api.applied is None or not api.served(kind := known("PackageManifest")):
+        return found
+    offers = (api.get(kind, package, "openshift-marketplace") for package in _PACKAGES)
+    return [newest_csv(offer) for offer in offers if offer]
 
 
 def settle_seconds(api: Api, settle: float) -> float:

@@ -10,11 +10,11 @@ import typing as t
 from .._core.objects import KubeObject, number_of
 from .._nodes.system import KERNEL, as_label, releases
 from .._stack.drivers import toolkit
-from .._stack.drivers.image import MISSING, THERE, Answer, best
+from .._stack.drivers.image import MAJOR_ONLY, MISSING, THERE, Answer, best, taken
 from .._stack.drivers.kernel import Match
 from .._stack.kmm import kernels
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
-from .release import Target
+from .release import Release, Target
 
 # From this release of OpenShift on, os-release and the tags of driver images name RHEL instead of RHCOS.
 _RHEL_NAMED: t.Final = (4, 19)
@@ -29,6 +29,9 @@ Answers = t.Mapping[str, Answer]
 Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
 _CODE: t.Final = "UPDATE-DRIVER"
+_SET_RHCOS: t.Final = (
+    "Set gpu_update_rhcos (module option rhcos) as well: the image's tag ends with the release of RHEL in it."
+)
 _FROM_RELEASE: t.Final = (
     "Set gpu_update_kernel and gpu_update_rhcos (module options kernel and rhcos): `podman run --rm "
     "$(oc adm release info {version} --image-for=driver-toolkit) cat "
@@ -42,7 +45,7 @@ def driver_images(matches: t.Iterable[Match], target: Target) -> list[Names]:
     Leaves out each image whose next name does not follow from its name of today.
     """
     found = {
-        _next(toolkit.driver_image(one.daemonset), one.system.labelled, target)
+        for_release(toolkit.driver_image(one.daemonset), one.system.labelled, target, target.operator)
         for one in matches
         if one.daemonset
     }
@@ -64,15 +67,11 @@ def nic_driver_images(
         spec = one["spec"]["template"]["spec"]
         image = str(spec["containers"][0].get("image") or "")
         now = (spec.get("nodeSelector") or {}).get(KERNEL, "")
-        names = _next(image, now, target)
+        names = for_release(image, now, target)
         if now and f"-{now}-" in image and not forced:
-            names += _next(image.replace(f"-{now}-", "-"), now, target)
+            names += for_release(image.replace(f"-{now}-", "-"), now, target)
         found.add(names)
     return sorted(found - {()})
-
-
-def _next(image: str, now: str, target: Target) -> Names:
-    return for_release(image, now, target.kernel, target.release, target.rhcos)
 
 
 def module_image(module: KubeObject, target: Target) -> Names:
@@ -142,9 +141,7 @@ def checks(
         nodes = [one for one in matches if one.source == source]
         if source == toolkit.BY_TOOLKIT:
             found.append(_toolkit(nodes, streams, target))
-            if needs := driver_images(nodes, target):
-                what = f"the RHCOS of {target.version}"
-                found.append(judged("driver image", needs, known, _CODE, what))
+            found += _tags(nodes, target, known)
         elif source == toolkit.BY_IMAGE:
             found.append(_precompiled(nodes, target, known))
         elif source == toolkit.BY_PACKAGES:
@@ -155,6 +152,21 @@ def checks(
             remedy = "Ask the team that builds the nodes' image for a driver for the new kernel."
             found.append(Check("driver (host)", UNKNOWN, what, remedy, _CODE))
     return [*found, _today(matches)]
+
+
+def _tags(nodes: t.Sequence[Match], target: Target, known: Answers) -> list[Check]:
+    """Return the check of the images that the nodes will pull by tag."""
+    today = {toolkit.driver_image(one.daemonset) for one in nodes if one.daemonset}
+    if not (needs := driver_images(nodes, target)):
+        renamed = sorted(image for image in today if "-rhcos" in image and target.release >= _RHEL_NAMED)
+        what = f"{', '.join(renamed)} has another tag on {target.version}: it ends with the release of RHEL"
+        return [Check("driver image", UNKNOWN, what, _SET_RHCOS, _CODE)] if renamed else []
+    for told in (best(names, known) for names in needs):
+        if told.verdict == MISSING and told.image not in today:
+            facts = {"image": told.image, "words": told.words, "other": ", ".join(sorted(today))}
+            user = f"OpenShift {target.version}"
+            return [Check.of("MIRROR-OS-TAG", "driver image", BLOCKING, user=user, **facts)]
+    return [judged("driver image", needs, known, _CODE, f"the RHCOS of {target.version}")]
 
 
 def _packages(nodes: t.Sequence[Match]) -> Check:
@@ -198,13 +210,9 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: Answers) -> Ch
             f"{target.version}, which the cluster does not know before the update"
         )
         return Check(name, UNKNOWN, what, from_release(target), _CODE)
-    if not suffixes_of_release(target.release, target.rhcos, ""):
+    if not suffixes_of_release(target.release, target.rhcos, "", target.operator):
         what = f"the tag for kernel {target.kernel} is not known without the version of RHCOS"
-        remedy = (
-            "Set gpu_update_rhcos (module option rhcos) as well: the image's tag ends with the release of "
-            "RHEL in it."
-        )
-        return Check(name, UNKNOWN, what, remedy, _CODE)
+        return Check(name, UNKNOWN, what, _SET_RHCOS, _CODE)
     needs = driver_images(nodes, target)
     if not needs:
         what = "no driver DaemonSet shows which image the nodes use today"
@@ -227,11 +235,11 @@ def _today(matches: t.Sequence[Match]) -> Check:
     return Check(name, WARNING, what, remedy, _CODE, lines)
 
 
-def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhcos: str) -> tuple[str, ...]:
-    """Return the image names that another OpenShift release would use instead of image.
+def for_release(image: str, now: str, target: Target, operator: Release | None = None) -> Names:
+    """Return the image names that the target would use instead of image.
 
-    now: value of the kernel label today. The result is empty if image has a digest, its tag has no operating
-    system, or the kernel or operating system of the release is unknown.
+    now: value of the kernel label today. operator: as in `suffixes_of_release`. The result is empty if image
+    has a digest, its tag has no operating system, or the kernel or operating system of the target is unknown.
     """
     path, _colon, tag = image.rpartition(":")
     found = _TAG.fullmatch(tag)
@@ -239,24 +247,27 @@ def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhc
         return ()
     head = found["head"]
     if now and head.endswith(f"-{now}"):
-        if not kernel:
+        if not target.kernel:
             return ()
-        head = head.removesuffix(now) + as_label(kernel)
+        head = head.removesuffix(now) + as_label(target.kernel)
     return tuple(
         f"{path}:{head}-{suffix}{found['architecture'] or ''}"
-        for suffix in suffixes_of_release(release, rhcos, found["system"])
+        for suffix in suffixes_of_release(target.release, target.rhcos, found["system"], operator)
     )
 
 
-def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
+def suffixes_of_release(release: Release, rhcos: str, now: str, operator: Release | None = None) -> list[str]:
     """Return the suffixes for a release that no node runs yet; none if RHEL's version is unknown.
 
-    now: the suffix of the current tag, which shows whether the operator leaves out the minor version.
+    operator: release of the GPU operator, which decides whether the minor version is left out. If it is not
+    known, now, the suffix of the current tag, shows that.
     """
     if release < _RHEL_NAMED:
         return [f"rhcos{release[0]}.{release[1]}"]
+    if operator is None and now.startswith("rhel"):
+        operator = (0, 0) if "." in now else MAJOR_ONLY
     version = releases(rhcos)[0]
     if not version:
-        return []
-    both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
-    return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]
+        # Each release from 4.19 on and before OpenShift 5 has RHEL 9.
+        return ["rhel9"] if release[0] == 4 and operator and operator >= MAJOR_ONLY else []
+    return list(taken((f"rhel{version}", f"rhel{version.partition('.')[0]}"), operator))

@@ -21,7 +21,7 @@ class Target(t.NamedTuple):
     """The release to update to.
 
     kernel, rhcos: empty if the user does not know them. images: driver images in the user's registry; None if
-    the user does not say.
+    the user does not say. operator: the release of the GPU operator, None if it is not known.
     """
 
     version: str
@@ -29,6 +29,7 @@ class Target(t.NamedTuple):
     kernel: str
     rhcos: str
     images: frozenset[str] | None
+    operator: Release | None = None
 
 
 def parse(version: str, path: str = "version") -> tuple[int, int, int, str]:

@@ -14,6 +14,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._nodes import drain
 from .._nodes.labels import has_nvidia_pci, labels
+from .._olm import versions
 from .._stack.drivers import image, kernel
 from .._stack.drivers.steps import look_up
 from .._stack.drivers.toolkit import BY_IMAGE, NAMESPACE, STREAM
@@ -77,6 +78,7 @@ def all_checks(api: Api, params: PreflightUpdateParams, target: Target, cluster:
     ]
     running = update_release.release(now) if now else target.release
     checks += operator_support.checks(csvs, running, target.release)
+    target = target._replace(operator=versions.gpu_operator(csvs))
     gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
     checks += driver_checks(api, params, gpus, target)
     checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))

@@ -11,6 +11,7 @@ from .._core.errors import NotReadyError
 from .._core.objects import KubeObject, name
 from .._nodes.labels import labels
 from .._nodes.system import image_suffixes
+from .._olm.support import Release, write
 from .._stack.drivers import image
 from .options import Triple
 from .targets import Target
@@ -44,6 +45,20 @@ def others(groups: t.Iterable[tuple[str, ...]], triple: Triple) -> dict[str, str
         for branch, version in driver_branches.NEWEST.items()
         if version != triple.version and f":{triple.version}" in one
     }
+
+
+def of_release(groups: Groups, known: Answers, operator: Release | None) -> Groups:
+    """Return the groups with the images that this release of the GPU operator takes.
+
+    Raise MIRROR-OS-TAG if such an image is missing, and the image of another release exists.
+    """
+    found = {image.taken(group, operator): nodes for group, nodes in groups.items()}
+    for own, group in zip(found, groups, strict=True):
+        is_gone = bool(own and operator) and known[own[0]].verdict == image.MISSING
+        if is_gone and (other := image.best(group, known)).verdict == image.THERE:
+            user, words = f"GPU operator {write(operator or (0, 0))}", known[own[0]].words
+            raise NotReadyError("MIRROR-OS-TAG", user=user, image=own[0], words=words, other=other.image)
+    return found
 
 
 def missing(groups: Groups, known: Answers) -> list[tuple[str, ...]]:

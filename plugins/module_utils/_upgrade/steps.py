@@ -14,8 +14,10 @@ from .._kube.kinds import known
 from .._kube.session import Unguarded
 from .._nodes import sentinel_steps
 from .._nodes.pool_nodes import check_pools
+from .._olm import versions
 from .._stack.drivers.image import THERE
 from .._stack.drivers.steps import look_up
+from .._stack.steps import installed_csvs
 from .._workload import chosen
 from . import (
     empty_steps,
@@ -190,13 +192,14 @@ def _begin(
 
 
 def _check_images(api: Api, namespace: str, seen: Seen, plan: Plan) -> None:
-    """Raise UPGRADE-IMAGE if a node of the plan would find no image; warn if nobody can tell.
+    """Raise if a node of the plan would find no image: UPGRADE-IMAGE, MIRROR-OS-TAG; warn if nobody can tell.
 
     A node whose object asks for the driver already needs no look-up.
     """
     nodes = {name(node): node for node in seen.snapshot["nodes"] if name(node) in plan.nodes}
     groups = images.needed(seen.targets, plan.wanted, nodes)
     answers = look_up(api, (one for group in groups for one in group), namespace)
+    groups = images.of_release(groups, answers, versions.gpu_operator(installed_csvs(api, namespace)))
     if gone := images.missing(groups, answers):
         instead = images.others(gone, plan.wanted)
         found = look_up(api, instead, namespace)

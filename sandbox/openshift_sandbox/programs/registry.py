@@ -57,6 +57,11 @@ def address(sandbox: Sandbox) -> str:
     return f"127.0.0.1:{sandbox.port(NAME)}"
 
 
+def store(sandbox: Sandbox) -> Path:
+    """Return the folder of the registry's storage."""
+    return sandbox.run / NAME / "data"
+
+
 def password(sandbox: Sandbox) -> str:
     """Return the password of the user `mirror`, who may pull and push."""
     file = sandbox.run / "registry-password"
@@ -110,7 +115,7 @@ def start(sandbox: Sandbox) -> None:
     authority.server(NAME)
     if not place.exists():
         for one in held(sandbox.scenario):
-            images.lay_out(place / "data", one.repository, one.tag, one.image)
+            images.lay_out(store(sandbox), one.repository, one.tag, one.image)
     (place / "registry.yml").write_text(yaml.safe_dump(configuration(sandbox, place, authority.certificate)))
     argv: list[str | Path] = [sandbox.binary(FAMILY, "registry"), "serve", place / "registry.yml"]
     sandbox.processes.start(STORE, argv, {"OTEL_TRACES_EXPORTER": "none"})
@@ -130,7 +135,7 @@ def configuration(sandbox: Sandbox, place: Path, certificate: Path) -> Object:
     return {
         "version": 0.1,
         "log": {"level": "warn", "accesslog": {"disabled": True}},
-        "storage": {"filesystem": {"rootdirectory": str(place / "data")}},
+        "storage": {"filesystem": {"rootdirectory": str(store(sandbox))}},
         "http": {"addr": f"127.0.0.1:{sandbox.port(STORE)}", "host": url, "secret": "sandbox"},
         "auth": {"token": token | {"rootcertbundle": str(certificate)}},
     }

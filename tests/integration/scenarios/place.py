@@ -9,6 +9,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
+import yaml
 from cluster import Cluster
 from integration.playbook import ROOT, Run
 from integration.troubles.demo import QUICK, Demo
@@ -56,6 +57,12 @@ def existing(**gpus: int) -> list[Data]:
         {"name": name, "existing": {"node_selector": {label: name}, "expected": {"nvidia.com/gpu": number}}}
         for name, number in gpus.items()
     ]
+
+
+def mirrored(image: str) -> str:
+    """Return a file for oc-mirror with this image alone."""
+    head = {"kind": "ImageSetConfiguration", "apiVersion": "mirror.openshift.io/v2alpha1"}
+    return yaml.safe_dump({**head, "mirror": {"additionalImages": [{"name": image}]}})
 
 
 def setting(remedy: str) -> Data:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from integration.scenarios.place import Data, Place, existing, said, setting
+from integration.scenarios.place import Data, Place, existing, mirrored, said, setting
+from integration.shell import Shell, follow, shell as shell_of
+from integration.stack.driver_gaps import NAMESPACE as GPU
 from integration.stack.operators.updates import trouble
 from integration.troubles.demo import verdict
 
@@ -61,35 +63,39 @@ def test_every_image_is_listed_with_its_mirror_and_the_file_for_oc_mirror(
 
 
 @pytest.mark.parametrize(
-    ("playbook", "lost", "code", "words"),
-    [
-        ("enable_gpus", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
-        ("mirror", {"kind": "image_missing", "image": MISSING}, "MIRROR-MISSING", "404"),
-        (
-            "mirror",
-            {"kind": "architecture_missing", "image": MISSING, "architecture": "amd64"},
-            "MIRROR-ARCH",
-            "amd64",
-        ),
-        ("mirror", {"kind": "forbidden", "image": MISSING}, "MIRROR-DENIED", "refused"),
-    ],
+    ("lost", "code", "words"),
+    [("image_missing", "MIRROR-MISSING", "404"), ("forbidden", "MIRROR-DENIED", "refused")],
 )
-def test_an_image_that_nodes_cannot_pull_is_named_before_the_first_write(
-    place: Place, playbook: str, lost: Data, code: str, words: str
+def test_an_image_that_nodes_cannot_pull_fails_the_list(
+    place: Place, lost: str, code: str, words: str
 ) -> None:
-    with trouble(place.cluster, **lost):
-        run = place.run(playbook, gpu_pools=POOLS, **SOURCES)
+    with trouble(place.cluster, lost, image=MISSING):
+        run = place.run("mirror", gpu_pools=POOLS, **SOURCES)
     found = verdict(run, code, "registry")
     for part in (MISSING, "inference", words):
         assert part in found["message"]
-    if code == "MIRROR-MISSING":
-        assert "/nvcr/nvidia/k8s/cuda-sample:" in found["message"]
-        assert f"mirror.additionalImages: - name: {MISSING}" in found["remedy"]
+    assert any("blocking" in line for line in said(run, "Show the checks"))
     assert place.writes(run) == []
 
 
+OLDER: t.Final = SOURCES | {"gpu_operator_channel": "v26.3"}
+NEWER: t.Final = [{"name": "gpu", "channel": "v26.7"}]
+TRIPLE: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "580.173.02"}
+BY_TAG: t.Final = [{**pool, "driver": TRIPLE} for pool in POOLS]
+NEW: t.Final = {f"gpu_driver_{key}": value for key, value in TRIPLE.items()}
+NEW["gpu_driver_version"] = "610.57.04"
+# A healthy stack shows a trouble for longer than 3 s on a busy machine.
+CALM: t.Final = {"gpu_operator_grace": 60, "gpu_wait_timeout": 300}
+
+
+@pytest.fixture(scope="module")
+def shell(place: Place, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return shell_of(place.demo, place.cluster, tmp_path_factory.mktemp("bin"))
+
+
 def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
-    run = place.done("enable_gpus", gpu_pools=POOLS, **SOURCES)
+    wanted = {"gpu_pools": BY_TAG, **OLDER, **CALM}
+    run = place.done("enable_gpus", **wanted)
     made = place.client.list("operators.coreos.com/v1alpha1", "subscriptions")
     assert {one["spec"]["source"] for one in made} == {*REDHAT.values(), *CERTIFIED.values()}
     shown = next(task for task in run.tasks if task.name == "Show the pools")["msg"]
@@ -99,7 +105,38 @@ def test_with_these_variables_the_whole_chain_runs(place: Place) -> None:
         ("inference", "1/1/1"),
         ("training", "8/8/8"),
     ]
-    again = place.done("enable_gpus", gpu_pools=POOLS, **SOURCES)
+    assert drivers(place) == {"nvcr.io/nvidia/driver:580.173.02-rhel9.8"}
+    again = place.done("enable_gpus", **wanted)
+    assert (again.changed, place.writes(again)) == (0, [])
+
+
+def drivers(place: Place) -> set[str]:
+    """Return the images of the drivers that run."""
+    pods = place.client.list("v1", "pods", GPU, labels="app.kubernetes.io/component=nvidia-driver")
+    live = [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
+    return {pod["spec"]["containers"][0]["image"] for pod in live}
+
+
+@pytest.mark.parametrize(
+    ("playbook", "given", "image"),
+    [
+        ("upgrade_operators", {"gpu_upgrade_operators": NEWER}, "nvcr.io/nvidia/driver:580.173.02-rhel9"),
+        ("upgrade_driver", {**NEW, "gpu_pools": BY_TAG}, "nvcr.io/nvidia/driver:610.57.04-rhel9"),
+    ],
+    ids=["operators", "driver"],
+)
+def test_an_upgrade_wants_the_tag_of_its_release_before_the_first_write(
+    place: Place, shell: Shell, tmp_path: Path, playbook: str, given: Data, image: str
+) -> None:
+    run = place.run(playbook, **given, **CALM)
+    found = verdict(run, "MIRROR-OS-TAG", "registry")
+    assert (f"takes the driver image {image}," in found["message"], place.writes(run)) == (True, [])
+    host = place.cluster.needs_sandbox().scenario.cluster["registry"]["host"]
+    follow(found["remedy"], shell, tmp_path, {"FILE": mirrored(image)}, REGISTRY=f"{host}/nvcr")
+    run = place.done(playbook, **given, **CALM)
+    assert run.changed
+    assert drivers(place) == {image}
+    again = place.done(playbook, **given, **CALM)
     assert (again.changed, place.writes(again)) == (0, [])
 
 

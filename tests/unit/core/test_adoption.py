@@ -56,6 +56,16 @@ def test_what_is_as_asked_is_no_warning() -> None:
             {"annotations": {"argocd.argoproj.io/tracking-id": "gpu:nvidia.com/ClusterPolicy:/theirs"}},
             "Argo CD (gpu)",
         ),
+        (
+            {
+                "annotations": {
+                    "argocd.argoproj.io/sync-wave": "30",
+                    "argocd.argoproj.io/tracking-id": "gpu:nvidia.com/ClusterPolicy:/theirs",
+                }
+            },
+            "Argo CD (gpu)",
+        ),
+        ({"annotations": {"argocd.argoproj.io/sync-wave": "30"}}, "Argo CD"),
         ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm"),
         (
             {

@@ -76,6 +76,15 @@ def test_the_set_for_tags_has_the_mirrors_of_the_set_for_digests() -> None:
     assert rules.tag_set(routes[1:], sets) is None
 
 
+def test_an_apply_of_the_set_keeps_what_it_had() -> None:
+    before = mirror_set("ImageTagMirrorSet", quay_dot_io=f"{MIRROR}/quay")
+    before["metadata"]["name"] = "gpu-tags"
+    sets = [mirror_set(nvcr_dot_io=f"{MIRROR}/nvcr"), before]
+    found = rules.tag_set([rules.route(BY_TAG, sets)], sets)
+    assert found is not None
+    assert [entry["source"] for entry in found["spec"]["imageTagMirrors"]] == ["nvcr.io", "quay.io"]
+
+
 def test_a_port_is_no_tag() -> None:
     assert rules.split("localhost:5000/a/b") == ("localhost:5000/a/b", "")
     assert rules.split("localhost:5000/a/b:1") == ("localhost:5000/a/b", ":1")

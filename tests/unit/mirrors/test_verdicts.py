@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import typing as t
 
 import pytest
@@ -115,10 +117,31 @@ def test_all_images_are_there() -> None:
 
 
 def test_a_tag_without_its_set_says_that_another_set_drains() -> None:
-    (check,) = verdicts.of_images([asked(BY_TAG, UNREACHABLE, "no such host")])
+    found = asked(BY_TAG, UNREACHABLE, "no such host")
+    tag_set = rules.tag_set([found.route], SETS)
+    (check,) = verdicts.of_images([found], tag_set)
     assert (check.code, check.verdict) == ("MIRROR-TAG", "blocking")
     assert "ImageDigestMirrorSet" in check.message
+    assert f"`echo '{json.dumps(tag_set)}' | oc apply -f -`" in check.remedy
     assert "drained" in check.remedy
+
+
+@pytest.mark.parametrize(
+    ("image", "mirrors", "destination"),
+    [
+        ("nvcr.io/nvidia/driver:1", {"nvcr_dot_io": f"{MIRROR}/nvcr"}, f"{MIRROR}/nvcr"),
+        ("nvcr.io/nvidia/driver:1", {"nvcr_dot_io": MIRROR}, MIRROR),
+        ("nvcr.io/nvidia/driver:1", {"nvcr_dot_io_in_nvidia": f"{MIRROR}/ours"}, MIRROR),
+        ("r.io/b:1", {"nvcr_dot_io": f"{MIRROR}/nvcr"}, "REGISTRY"),
+    ],
+)
+def test_the_image_is_mirrored_to_where_nodes_look_for_it(
+    image: str, mirrors: Data, destination: str
+) -> None:
+    sets = [mirror_set("ImageTagMirrorSet", **mirrors)]
+    wanted = Wanted(image, "driver", ("training",), ("amd64",))
+    gone = Asked(wanted, rules.route(image, sets), Answer(image, MISSING), "the line")
+    assert f" docker://{destination}` with this in FILE: the line." in verdicts.of_images([gone])[0].remedy
 
 
 @pytest.mark.parametrize(
@@ -135,12 +158,16 @@ def test_a_tag_without_its_set_says_that_another_set_drains() -> None:
 def test_the_lists_look_at_the_name_of_the_image(lists: Data, is_open: bool) -> None:
     found = verdicts.of_lists({"spec": {"registrySources": lists}}, [asked().wanted])
     assert [(one.code, one.verdict) for one in found] == ([] if is_open else [("MIRROR-ALLOWED", "blocking")])
+    for check in found:
+        (patch,) = re.findall(r"-p '(.*)'`", check.remedy)
+        assert verdicts.of_lists(json.loads(patch), [asked().wanted]) == []
     assert verdicts.of_lists(None, [asked().wanted]) == []
 
 
 NETWORK: t.Final = {
     "status": {"clusterNetwork": [{"cidr": "10.128.0.0/14"}], "serviceNetwork": ["172.30.0.0/16"]}
 }
+NEXT: t.Final = {**node(), "status": {"addresses": [{"type": "InternalIP", "address": "10.0.9.7"}]}}
 MACHINE: t.Final = {**node(), "status": {"addresses": [{"type": "InternalIP", "address": "10.0.1.5"}]}}
 SPARED: t.Final = ".cluster.local,.svc,10.0.0.0/16,10.128.0.0/14,172.30.0.0/16"
 
@@ -154,32 +181,36 @@ SPARED: t.Final = ".cluster.local,.svc,10.0.0.0/16,10.128.0.0/14,172.30.0.0/16"
         (SPARED.replace(".svc,", ""), ".svc"),
         (SPARED.replace("10.128.0.0/14,", ""), "10.128.0.0/14"),
         (SPARED.replace(",172.30.0.0/16", ""), "172.30.0.0/16"),
-        (SPARED.replace("10.0.0.0/16,", ""), "10.0.1.5"),
+        (SPARED.replace("10.0.0.0/16,", ""), "10.0.1.0/24 (node "),
     ],
 )
 def test_a_proxy_spares_the_networks_of_the_cluster(spared: str, lacking: str) -> None:
-    proxy = {"status": {"httpsProxy": "http://proxy:3128", "noProxy": spared}}
-    found = verdicts.of_proxy(proxy, NETWORK, [MACHINE])
+    proxy = {"spec": {"noProxy": spared}, "status": {"httpsProxy": "http://proxy:3128", "noProxy": spared}}
+    found = verdicts.of_proxy(proxy, NETWORK, [MACHINE, NEXT])
     assert [one.code for one in found] == (["MIRROR-PROXY"] if lacking else [])
-    assert all(lacking in one.message and lacking in one.remedy for one in found)
+    assert all(lacking in one.message for one in found)
+    for check in found:
+        (patch,) = re.findall(r"-p '(.*)'`", check.remedy)
+        after = {"status": proxy["status"] | json.loads(patch)["spec"]}
+        assert verdicts.of_proxy(after, NETWORK, [MACHINE, NEXT]) == []
 
 
 def test_without_a_proxy_nothing_is_spared() -> None:
-    assert verdicts.of_proxy({"status": {"noProxy": ""}}, NETWORK, [MACHINE]) == []
+    assert verdicts.of_proxy({"status": {"noProxy": ""}}, NETWORK, [MACHINE, NEXT]) == []
     assert verdicts.of_proxy(None, None, [MACHINE]) == []
 
 
 @pytest.mark.parametrize(
-    ("config_map", "why"),
+    ("config_map", "why", "command"),
     [
-        ({"data": {"ca-bundle.crt": "x"}}, ""),
-        ({"data": {}}, "has no ca-bundle.crt"),
-        (None, "does not exist"),
+        ({"data": {"ca-bundle.crt": "x"}}, "", ""),
+        ({"data": {}}, "has no ca-bundle.crt", "oc set data configmap/ours -n openshift-config"),
+        (None, "does not exist", "oc create configmap ours -n openshift-config"),
     ],
 )
-def test_certificates_have_to_be_there(config_map: Data | None, why: str) -> None:
+def test_certificates_have_to_be_there(config_map: Data | None, why: str, command: str) -> None:
     found = verdicts.of_authorities("Proxy cluster spec.trustedCA: ours", config_map, "ca-bundle.crt")
-    assert [(one.code, why in one.message, "ours" in one.remedy) for one in found] == (
+    assert [(one.code, why in one.message, command in one.remedy) for one in found] == (
         [("MIRROR-CA", True, True)] if why else []
     )
 

@@ -115,3 +115,10 @@ def test_wrong_facts_name_their_place(change: dict[str, t.Any], place: str) -> N
     with pytest.raises(InputError) as caught:
         versions.extended({**OWN, **change})
     assert place in caught.value.message
+
+
+def test_the_release_of_the_gpu_operator_is_that_of_its_newest_csv() -> None:
+    csvs = [{"metadata": {"name": f"gpu-operator-certified.v{one}"}} for one in ("26.3.3", "26.7.0")]
+    other = {"metadata": {"name": "nfd.v4.22.0-202608111344"}}
+    assert versions.gpu_operator([*csvs, other]) == (26, 7)
+    assert versions.gpu_operator([other]) is None

@@ -86,6 +86,7 @@ def test_a_driver_by_tag_without_the_tag_of_the_new_release_is_refused() -> None
     assert f"{csv_name('26.7.1')} takes the driver image nvcr.io/nvidia/driver:580.95.05-rhel9," in (
         caught.value.message
     )
+    assert "nvcr.io/nvidia/driver:580.95.05-rhel9.8 is another image" in caught.value.message
     assert channel_of(server) == "a"
     assert [one for one in server.requests if one[0] not in ("GET", "POST")] == []
 

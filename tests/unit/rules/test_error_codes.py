@@ -38,6 +38,7 @@ PROGRAMS = {
     "ansible",
     "ansible-doc",
     "ansible-playbook",
+    "echo",
     "helm",
     "oc",
     "oc-mirror",

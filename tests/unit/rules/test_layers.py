@@ -49,6 +49,7 @@ ORDER = (
     "_removal",
     "_update",
     "_drift",
+    "_render",
     "_quota",
     "_queue",
     "_workload/programs",

@@ -66,7 +66,8 @@ def value_of(variable: str, remedy: str) -> str:
 
 
 def variables(remedy: str) -> list[str]:
-    return sorted(name for name in names(remedy) if ours(name) and name not in ("gpu_machineset", *OF_ACTION))
+    of_plugin = ("gpu_machineset", "gpu_render_dir", *OF_ACTION)
+    return sorted(name for name in names(remedy) if ours(name) and name not in of_plugin)
 
 
 WITH_VARIABLES: t.Final = [code for code in CODES if variables(CODES[code].remedy)]

@@ -22,9 +22,12 @@ def named(checks: t.Iterable[Check], name: str) -> Check:
 
 
 def target(
-    kernel: str = "", rhcos: str = "", images: t.Collection[str] | None = None, version: str = "4.22.9"
+    kernel: str = "",
+    rhcos: str = "",
+    images: t.Collection[str] | None = None,
+    version: str = "4.22.9",
+    operator: release.Release | None = None,
 ) -> Target:
     """Return a target. images: driver images that the user lists; None without a list."""
-    return Target(
-        version, release.release(version), kernel, rhcos, None if images is None else frozenset(images)
-    )
+    known = None if images is None else frozenset(images)
+    return Target(version, release.release(version), kernel, rhcos, known, operator)

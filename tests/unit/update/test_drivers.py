@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     kernel as driver_kernel,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import Check
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.release import Target
 
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
@@ -106,6 +107,47 @@ def test_a_toolkit_without_any_image() -> None:
 )
 def test_drivers_from_elsewhere(spec: KubeObject, name: str, verdict: str) -> None:
     assert named(drivers.checks(*matches(**spec), target(), NOTHING), name).verdict == verdict
+
+
+def tagged(image: str, wanted: Target, *there: str) -> Check | None:
+    """Return the check of the driver's image. there: the tags that the registry has."""
+    live, streams = matches()
+    containers = [{"name": "nvidia-driver-ctr", "image": image}]
+    live[0].daemonset["spec"]["template"]["spec"]["containers"] = containers  # type: ignore[index]
+    known = drivers.given(drivers.driver_images(live, wanted), there)
+    found = drivers.checks(live, streams, wanted, known)
+    return next((check for check in found if check.name == "driver image"), None)
+
+
+OF_418: t.Final = "r.io/d:595.91.07-rhcos4.18"
+
+
+@pytest.mark.parametrize(
+    ("operator", "rhcos", "tag"),
+    [((26, 3), "9.6.20260101-0", "rhel9.6"), ((26, 7), "", "rhel9"), ((26, 7), NEW_RHCOS, "rhel9")],
+)
+def test_an_update_past_4_18_asks_for_another_tag(operator: tuple[int, int], rhcos: str, tag: str) -> None:
+    wanted = target(rhcos=rhcos, version="4.19.3", operator=operator)
+    gone = tagged(OF_418, wanted, "595.91.07-rhcos4.18", "595.91.07-rhel9.8")
+    assert gone is not None
+    assert (gone.code, gone.verdict) == ("MIRROR-OS-TAG", "blocking")
+    assert f"OpenShift 4.19.3 takes the driver image r.io/d:595.91.07-{tag}," in gone.message
+    assert OF_418 in gone.message
+    there = tagged(OF_418, wanted, f"595.91.07-{tag}")
+    assert (there and there.verdict) == "ok"
+
+
+def test_a_tag_that_is_not_known_yet_is_said() -> None:
+    found = tagged(OF_418, target(version="4.19.3", operator=(26, 3)))
+    assert found is not None
+    assert (found.verdict, f"{OF_418} has another tag on 4.19.3" in found.message) == ("unknown", True)
+    assert "gpu_update_rhcos" in found.remedy
+    assert tagged("r.io/d@sha256:1", target(version="4.19.3", operator=(26, 3))) is None
+
+
+def test_an_image_of_today_that_is_gone_is_no_new_tag() -> None:
+    found = tagged("r.io/d:595.91.07-rhel9", target(operator=(26, 7)))
+    assert (found and found.code) == "UPDATE-DRIVER"
 
 
 def test_a_node_that_does_not_fit_today() -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from unit.update.builders import NEW_KERNEL, NEW_RHCOS, OLD_KERNEL
+from unit.update.builders import NEW_KERNEL, NEW_RHCOS, OLD_KERNEL, target
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import drivers
 
@@ -43,13 +43,13 @@ IMAGES = [
 def test_the_image_of_another_release(
     image: str, release: tuple[int, int], rhcos: str, expected: tuple[str, ...]
 ) -> None:
-    assert drivers.for_release(image, OLD_KERNEL, NEW_KERNEL, release, rhcos) == expected
+    wanted = target(NEW_KERNEL, rhcos, version=f"{release[0]}.{release[1]}.0")
+    assert drivers.for_release(image, OLD_KERNEL, wanted) == expected
 
 
 def test_a_kernel_with_a_plus_is_written_as_in_its_label() -> None:
-    (image,) = drivers.for_release(
-        f"r.io/d:595-{OLD_KERNEL}-rhcos4.18", OLD_KERNEL, "5.14.0-1.x86_64+rt", (4, 18), ""
-    )
+    wanted = target("5.14.0-1.x86_64+rt", version="4.18.0")
+    (image,) = drivers.for_release(f"r.io/d:595-{OLD_KERNEL}-rhcos4.18", OLD_KERNEL, wanted)
     assert image == "r.io/d:595-5.14.0-1.x86_64_rt-rhcos4.18"
 
 
@@ -58,3 +58,20 @@ def test_the_suffix_of_a_driver_image(
     release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]
 ) -> None:
     assert drivers.suffixes_of_release(release, rhcos, now) == suffixes
+
+
+@pytest.mark.parametrize(
+    ("operator", "rhcos", "suffixes"),
+    [
+        ((26, 3), "9.6.20260101-0", ["rhel9.6"]),
+        ((26, 3), "", []),
+        ((26, 7), "9.6.20260101-0", ["rhel9"]),
+        ((26, 7), "", ["rhel9"]),
+    ],
+)
+def test_the_release_of_the_operator_decides_about_the_suffix(
+    operator: tuple[int, int], rhcos: str, suffixes: list[str]
+) -> None:
+    assert drivers.suffixes_of_release((4, 19), rhcos, "rhcos4.18", operator) == suffixes
+    assert drivers.suffixes_of_release((4, 18), rhcos, "rhcos4.17", operator) == ["rhcos4.18"]
+    assert drivers.suffixes_of_release((5, 0), "", "rhel9", operator) == []

@@ -10,6 +10,7 @@ import typing as t
 import pytest
 from unit.upgrade.in_memory.builders import NEW, OLD
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import (
     MISSING,
@@ -101,3 +102,25 @@ def test_the_refusal_says_what_exists() -> None:
     )
     none = images.refusal({GROUP: ["a"]}, [GROUP], {})
     assert none.remedy.startswith(f"Push {GROUP[0]} into the registry")
+
+
+BOTH: t.Final[tuple[str, ...]] = (f"{PATH}:{NEW}-rhel9.8", f"{PATH}:{NEW}-rhel9")
+
+
+def test_an_image_for_another_release_of_the_operator_does_not_count() -> None:
+    known = {BOTH[0]: Answer(BOTH[0], THERE), BOTH[1]: Answer(BOTH[1], MISSING, words="not found")}
+    groups = {BOTH: ["a"], images.UNNAMED: ["b"]}
+    assert images.of_release(groups, known, (26, 3)) == {BOTH[:1]: ["a"], images.UNNAMED: ["b"]}
+    assert images.of_release(groups, known, None) == groups
+    with pytest.raises(NotReadyError) as caught:
+        images.of_release(groups, known, (26, 7))
+    assert caught.value.code == "MIRROR-OS-TAG"
+    assert f"GPU operator 26.7 takes the driver image {BOTH[1]}," in caught.value.message
+    assert f"{BOTH[0]} is another image" in caught.value.message
+    assert f"- name: {BOTH[1]}." in caught.value.remedy
+
+
+def test_an_image_that_no_release_has_stays_missing() -> None:
+    known = {one: Answer(one, MISSING) for one in BOTH}
+    own = images.of_release({BOTH: ["a"]}, known, (26, 7))
+    assert images.missing(own, known) == [BOTH[1:]]

@@ -10,7 +10,7 @@ import typing as t
 
 import pytest
 from unit.fake_server import Answer
-from unit.upgrade.in_memory.builders import NEW, OLD, params
+from unit.upgrade.in_memory.builders import NAMESPACE, NEW, OLD, params
 from unit.upgrade.in_memory.controller import Operator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._upgrade import steps
 
 KIND: t.Final = known("ImageStreamImport")
+CSV: t.Final = known("ClusterServiceVersion")
 RELEASE: t.Final = "feature.node.kubernetes.io/system-os_release."
 
 
@@ -40,7 +41,7 @@ class Registry:
         return Answer(201, {"kind": KIND.kind, "status": {"images": list(map(self._image, names))}})
 
     def _image(self, name: str) -> dict[str, t.Any]:
-        if any(f":{one}-" in name for one in self.has):
+        if any(f":{one}-" in f"{name}-" for one in self.has):
             return {"status": {"status": "Success"}}
         message = f'dockerimage.image.openshift.io "{name}" not found'
         return {"status": {"status": "Failure", "reason": self._reason, "message": message}}
@@ -71,6 +72,24 @@ def test_an_image_that_is_missing_is_refused_before_the_first_write(check_mode: 
         f"Set gpu_driver_branch (module option branch) to {OLD.partition('.')[0]}, and leave out "
         "gpu_driver_version."
     )
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [("26.3.3", False), ("26.7.1", True)])
+def test_the_release_of_the_operator_decides_which_tag_it_needs(release: str, is_refused: bool) -> None:
+    operator = Operator()
+    registry = Registry(operator)
+    registry.has = (f"{NEW}-rhel9.6",)
+    csv = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion"}
+    name = {"name": f"gpu-operator-certified.v{release}", "namespace": NAMESPACE}
+    operator.server.served[(CSV.api_version, CSV.plural)] = CSV
+    operator.server.put({**csv, "metadata": name})
+    if is_refused:
+        with pytest.raises(NotReadyError) as caught:
+            steps.ensure(operator.api(), params())
+        assert (caught.value.code, operator.server.writes()) == ("MIRROR-OS-TAG", [])
+    else:
+        steps.ensure(operator.api(), params())
+        assert len(operator.upgraded) == 3
 
 
 def test_a_registry_that_denies_is_a_warning() -> None:

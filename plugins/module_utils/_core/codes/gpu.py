@@ -267,8 +267,8 @@ CODES: t.Final = (
     Code(
         "GPU-DTK-STREAM",
         "Node {node}: ImageStream openshift/driver-toolkit has no tag {tag} ({tags}).",
-        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag; a "
-        "release of OpenShift brings it.",
+        "Run `oc tag --source=docker $(oc adm release info VERSION --image-for=driver-toolkit) "
+        "openshift/driver-toolkit:{tag}` with the release of OpenShift that has this RHCOS as VERSION.",
     ),
     Code(
         "GPU-ECC",

@@ -80,6 +80,11 @@ CODES: t.Final = (
         "options of a module.",
     ),
     Code(
+        "INPUT-RENDER",
+        "No manifest can be written where gpu_render_dir says ({value}): {why}. The cluster was not changed.",
+        "Set `gpu_render_dir` to a folder that the user who runs Ansible can write.",
+    ),
+    Code(
         "INPUT-REPORT",
         "No report can be written where gpu_report_dir says ({value}): {why}. Nothing was changed.",
         "Set `gpu_report_dir` to a folder that the user who runs Ansible can write, or leave it out.",

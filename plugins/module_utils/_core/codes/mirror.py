@@ -13,14 +13,15 @@ CODES: t.Final = (
         "MIRROR-ALLOWED",
         "nodes may not pull from {hosts}: registrySources.{key} of Image cluster decides by the name of the "
         "image, even if a mirror has it. {image} is needed.",
-        "Run `oc edit image.config.openshift.io cluster`, and change spec.registrySources.{key} so that it "
-        "allows {hosts}.",
+        "Run `oc patch image.config.openshift.io cluster --type=merge -p '{patch}'`, which allows {hosts}. "
+        "A change of allowedRegistries drains no node. One of blockedRegistries drains every node of every "
+        "MachineConfigPool, and its pods end.",
     ),
     Code(
         "MIRROR-ARCH",
         "{image} has no manifest for {archs}, and {needed_by} needs it ({why}){also}.",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY` without a filter of "
-        "platforms, so that the mirror has {archs} too.",
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror}` with this in FILE, without a "
+        "filter of platforms, so that the mirror has {archs} too: {line}.",
     ),
     Code(
         "MIRROR-AWAY",
@@ -31,7 +32,7 @@ CODES: t.Final = (
         "MIRROR-CA",
         "ConfigMap {config_map} in namespace openshift-config {why}, and {field} names it. Registries and "
         "proxies with a certificate of their own are not trusted without it.",
-        "Run `oc create configmap {config_map} -n openshift-config --from-file=ca-bundle.crt=FILE`.",
+        "Run `oc {command} -n openshift-config --from-file={key}=FILE`.",
     ),
     Code(
         "MIRROR-DENIED",
@@ -48,28 +49,27 @@ CODES: t.Final = (
     Code(
         "MIRROR-MISSING",
         "{image} is missing ({why}, for {needed_by}): {asked} answered {said}{also}.",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror|registry}` with this in FILE: "
-        "{line}.",
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror}` with this in FILE: {line}.",
     ),
     Code(
         "MIRROR-OS-TAG",
-        "{csv} takes the driver image {image}, which is in no registry that the cluster asks: this release "
-        "of the GPU operator leaves the minor version of RHEL out of the tag ({words}).",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY` with {image} under "
-        "mirror.additionalImages of FILE, before the upgrade.",
+        "{user} takes the driver image {image}, which is in no registry that the cluster asks ({words}). The "
+        "end of the tag depends on the releases of OpenShift and of the GPU operator: {other} is another "
+        "image.",
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY` with this in FILE, before the "
+        "upgrade: mirror.additionalImages: - name: {image}.",
     ),
     Code(
         "MIRROR-PROXY",
         "the proxy of the cluster also gets requests for {lacking}, because noProxy lacks them.",
-        "Run `oc edit proxy cluster`, and add {add} to spec.noProxy. Every node reboots then, and its pods "
-        "end.",
+        "Run `oc patch proxy cluster --type=merge -p '{patch}'`. Every node reboots then, and its pods end.",
     ),
     Code(
         "MIRROR-TAG",
         "{image} has a tag, and {others} serves digests only: nodes find no mirror for it ({why}, for "
         "{needed_by}){also}.",
-        "Set `gpu_pools[].driver.version` to a digest (sha256:…). Or apply image_tag_mirror_set of the "
-        "result: every node of every MachineConfigPool is drained then, and its pods end.",
+        "Run `echo '{tag_set}' | oc apply -f -`: every node of every MachineConfigPool is drained then, and "
+        "its pods end. A driver whose version is a digest (sha256:…) needs no such set.",
     ),
     Code(
         "MIRROR-UNCHECKED",

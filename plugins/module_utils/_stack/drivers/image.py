@@ -129,7 +129,7 @@ _LEAD: t.Final = "Internal error occurred: "
 _NOT_FOUND: t.Final = re.compile(
     r'(?:dockerimage\S* "[^"]+" not found|[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?)'
 )
-_DENIED: t.Final = re.compile(r": (?:denied|unauthorized): ")
+_DENIED: t.Final = re.compile(r": (?:denied|unauthorized): |you may not have access")
 _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden": REFUSED}
 
 
@@ -176,6 +176,16 @@ def not_asked(images: t.Iterable[str], words: str) -> dict[str, Answer]:
     return {image: Answer(image, NOT_ASKED, words=words) for image in images}
 
 
+def taken(forms: t.Sequence[str], operator: tuple[int, int] | None) -> tuple[str, ...]:
+    """Return the form that this release of the GPU operator takes; all if the release is not known.
+
+    forms: images or ends of tags, with the minor version of RHEL and without it.
+    """
+    if operator is None:
+        return tuple(forms)
+    return tuple(forms[-1:] if operator >= MAJOR_ONLY else forms[:1])
+
+
 def best(images: t.Sequence[str], known: t.Mapping[str, Answer]) -> Answer:
     """Return the answer for a group of which one image is enough: THERE if one exists, MISSING if all are
     missing, else the first unknown one.
@@ -193,7 +203,7 @@ def _lookup_answer(image: str, entry: Data) -> Answer:
         return Answer(image, THERE, str(at(entry, "image.metadata.name") or ""), archs=_archs(entry))
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
-    return Answer(image, _BY_REASON.get(reason) or _by_words(words), words=words)
+    return Answer(image, _BY_REASON.get(reason) or _by_words(image, words), words=words)
 
 
 def _archs(entry: Data) -> tuple[str, ...]:
@@ -203,8 +213,12 @@ def _archs(entry: Data) -> tuple[str, ...]:
     return tuple(sorted(filter(None, found or {at(entry, "image.dockerImageMetadata.Architecture")})))
 
 
-def _by_words(words: str) -> str:
-    """Return the verdict for a message of one or more registries that has no reason field."""
-    if not _NOT_FOUND.sub("", words).strip("[], "):
+def _by_words(image: str, words: str) -> str:
+    """Return the verdict for a message of one or more registries that has no reason field.
+
+    The server asks the source last. If no route leads there, the answers of the mirrors count.
+    """
+    left, mirrors = _NOT_FOUND.subn("", words)
+    if mirrors and not re.sub(rf'{re.escape(image)}: Get "[^"]+": [^,\[\]]*', "", left).strip("[], "):
         return MISSING
     return REFUSED if _DENIED.search(words) else UNREACHABLE

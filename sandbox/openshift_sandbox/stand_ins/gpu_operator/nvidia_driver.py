@@ -121,7 +121,7 @@ class NvidiaDriver(Reconciler):
         ]
         versions, system = (
             toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned),
-            next(iter(kernels(owned).values()), ""),
+            next(iter(kernels(owned, release).values()), ""),
         )
         try:
             daemon_sets.refuse_unmounted(cluster, driver["spec"], release.namespace)

@@ -164,10 +164,10 @@ class GpuOperator(Reconciler):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
             desired = daemon_sets.precompiled_daemon_sets(
-                policy, running, facts.kernels(cluster.objects("Node"))
+                policy, running, facts.kernels(cluster.objects("Node"), running)
             )
         elif operand in (DRIVER, VGPU_MANAGER):
-            system = next(iter(facts.kernels(cluster.objects("Node")).values()), "")
+            system = next(iter(facts.kernels(cluster.objects("Node"), running).values()), "")
             desired = daemon_sets.driver_daemon_sets(policy, running, versions, system, operand)
         else:
             desired = [daemon_sets.daemon_set(operand, policy, running)]

@@ -112,3 +112,14 @@ def test_only_what_surely_is_missing_is_refused() -> None:
     assert remark.startswith("Node b is in none of the pools")
     (unsure,) = driver_image.judge([mine, other], told(NOT_ASKED, mine, other), {"a", "b"})
     assert f"It is not known whether these precompiled drivers exist ({NOT_ASKED}: it says so)" in unsure
+
+
+@pytest.mark.parametrize(
+    ("operator", "own"),
+    [((26, 3), ("rhel9.8",)), ((26, 7), ("rhel9",)), ((27, 1), ("rhel9",)), (None, ("rhel9.8", "rhel9"))],
+)
+def test_the_release_of_the_operator_chooses_the_form(
+    operator: tuple[int, int] | None, own: tuple[str, ...]
+) -> None:
+    assert driver_image.taken(("rhel9.8", "rhel9"), operator) == own
+    assert driver_image.taken(("rhcos4.18",), operator) == ("rhcos4.18",)

@@ -26,6 +26,7 @@ def failure(reason: str, message: str) -> KubeObject:
 
 
 INTERNAL = "Internal error occurred: "
+NO_ROUTE = 'r.io/d:1: Get "https://r.io/v2/": dial tcp: lookup r.io on 192.0.2.53:53: no such host'
 
 
 ANSWERS = [
@@ -69,6 +70,9 @@ ANSWERS = [
         ),
         UNREACHABLE,
     ),
+    (failure("InternalError", f"{INTERNAL}[{NOT_FOUND.format('m.io/d:1')}, {NO_ROUTE}]"), MISSING),
+    (failure("InternalError", f"{INTERNAL}[m.io/d:1: toomanyrequests: slow down, {NO_ROUTE}]"), UNREACHABLE),
+    (failure("InternalError", f'{INTERNAL}[you may not have access to "m.io/d:1", {NO_ROUTE}]'), REFUSED),
     ({}, NOT_ASKED),
 ]
 

@@ -10,7 +10,10 @@ import typing as t
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operator.labels import PRESENT
 from openshift_sandbox.stand_ins.gpu_operator.operands import Object
+from openshift_sandbox.stand_ins.gpu_operator.rules.release import Release
 
+# From this release on the tags of drivers leave out RHEL's minor version.
+MAJOR_ONLY: t.Final = (26, 7)
 RELEASE: t.Final = "feature.node.kubernetes.io/system-os_release."
 
 
@@ -51,15 +54,12 @@ def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str
     return {version: images.get(version) for version in sorted(versions)}
 
 
-def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
-    """Return the operating system of each kernel on GPU nodes, as the end of an image tag.
-
-    For RHEL, releases before 26.7 add its minor version.
-    """
+def kernels(nodes: t.Iterable[Object], release: Release) -> dict[str, str]:
+    """Return the operating system of each kernel on GPU nodes, as the end of an image tag."""
+    found = {labels[KERNEL]: labels for labels in _gpu_labels(nodes) if KERNEL in labels}
     return {
-        labels[KERNEL]: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", ""))
-        for labels in _gpu_labels(nodes)
-        if KERNEL in labels
+        kernel: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", ""), release)
+        for kernel, labels in found.items()
     }
 
 
@@ -70,5 +70,6 @@ def _gpu_labels(nodes: t.Iterable[Object]) -> t.Iterator[dict[str, str]]:
             yield labels
 
 
-def _system(name: str, version: str) -> str:
-    return f"{name}{version.partition('.')[0] if name == 'rhel' else version}"
+def _system(name: str, version: str, release: Release) -> str:
+    is_major = name == "rhel" and release.version >= MAJOR_ONLY
+    return f"{name}{version.partition('.')[0] if is_major else version}"

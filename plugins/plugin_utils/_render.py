@@ -1,0 +1,68 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
+"""Write what the tasks of render.yml would apply into the folder that the user set with gpu_render_dir.
+
+Each task adds its objects. The state of the run lies in a hidden file of the folder, for the last tasks.
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from pathlib import Path
+
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Applied
+from ansible_collections.accelerators.openshift.plugins.module_utils._render import files
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _report
+
+Data = dict[str, t.Any]
+VARIABLE: t.Final = "gpu_render_dir"
+# Modules whose objects only a run can make.
+RUN_ONLY: t.Final = ("gpu_workload",)
+STATE: t.Final = ".render.json"
+
+
+def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], result: Data) -> Data:
+    """Add the objects of a task to the folder. Return the result, or a failed one if it cannot be written."""
+    try:
+        folder = _report.folder(given, variables)
+        folder.mkdir(parents=True, exist_ok=True)
+        state = _state(folder / STATE, run.id)
+        for manifest, keeper in applied:
+            made = files.rendered(manifest, keeper)
+            state["objects"][made.name] = made._replace(manifest={})
+            if made.file:
+                text = yaml.safe_dump(made.manifest, sort_keys=False, allow_unicode=True, width=110)
+                (folder / made.file).write_text(f"{files.HEADER}\n{text}", encoding="utf-8")
+        foreseen = result.get("foreseen") or []
+        state["changes"] += [
+            f"{one['action']} {one['object']}" for one in foreseen if one["action"] != "keep"
+        ]
+        objects = [files.Rendered(*one) for one in state["objects"].values()]
+        (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+        named = {one.name for one in objects}
+        left = [line for line in dict.fromkeys(state["changes"]) if line.partition(" ")[2] not in named]
+        (folder / "README.md").write_text(files.readme(objects, left), encoding="utf-8")
+    except OSError as exc:
+        why = f"{exc.strerror or exc}: {exc.filename or given}"
+        return {
+            "changed": False,
+            "failed": True,
+            **InputError("INPUT-RENDER", value=given, why=why).to_result(),
+        }
+    return result
+
+
+def _state(file: Path, run: str) -> Data:
+    """Return the state that an earlier task of this run left, or a new one."""
+    empty: Data = {"run": run, "objects": {}, "changes": []}
+    if not file.exists():
+        return empty
+    state: Data = json.loads(file.read_text(encoding="utf-8"))
+    return state if state.get("run") == run else empty

@@ -1,0 +1,81 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An object of an apply becomes a file that Argo CD applies in its turn, or a line of the README."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
+from ansible_collections.accelerators.openshift.plugins.module_utils._render.files import readme, rendered
+
+Data = dict[str, t.Any]
+QUOTA: t.Final[Data] = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "gpu-quota", "namespace": "team-a", "labels": dict(ownership.MANAGED_BY)},
+    "spec": {"hard": {"requests.nvidia.com/gpu": "2"}},
+}
+POLICY: t.Final[Data] = {
+    "apiVersion": "nvidia.com/v1",
+    "kind": "ClusterPolicy",
+    "metadata": {"name": "gpu-cluster-policy", "annotations": {"kept": "yes"}},
+    "spec": {"driver": {"enabled": True}},
+}
+
+
+def test_a_file_has_the_object_with_its_wave_and_its_mark() -> None:
+    made = rendered(QUOTA, "")
+    assert (made.file, made.wave, made.why) == ("20-resource-quota-team-a-gpu-quota.yaml", 20, "")
+    assert made.manifest["metadata"]["annotations"] == {
+        "accelerators.openshift/rendered": "team-a/gpu-quota",
+        "argocd.argoproj.io/sync-wave": "20",
+    }
+    assert made.manifest["spec"] == QUOTA["spec"]
+    assert "annotations" not in QUOTA["metadata"]
+
+
+def test_a_kind_that_an_operator_brings_is_not_tried_before_it_is_there() -> None:
+    annotations = rendered(POLICY, "").manifest["metadata"]["annotations"]
+    assert annotations["argocd.argoproj.io/sync-options"] == "SkipDryRunOnMissingResource=true"
+    assert annotations["kept"] == "yes"
+
+
+def test_operators_come_before_what_they_serve_and_namespaces_before_all() -> None:
+    kinds = (
+        "Namespace",
+        "OperatorGroup",
+        "Subscription",
+        "MachineSet",
+        "NodeFeatureDiscovery",
+        "ClusterPolicy",
+    )
+    waves = [rendered({**POLICY, "kind": kind}, "").wave for kind in kinds]
+    assert waves == sorted(set(waves))
+
+
+def test_a_secret_and_a_node_have_no_file_and_the_readme_says_why() -> None:
+    objects = [rendered({**QUOTA, "kind": kind}, "") for kind in ("Secret", "Node")]
+    assert [(one.file, one.manifest) for one in objects] == [("", {}), ("", {})]
+    text = readme(objects, ["change MachineConfigPool worker"])
+    assert "- Secret team-a/gpu-quota is secret: let your secret manager write it.\n" in text
+    assert "- change MachineConfigPool worker\n" in text
+    assert "](" not in text
+
+
+def test_the_readme_lists_files_by_wave_and_who_keeps_an_object() -> None:
+    text = readme([rendered(POLICY, "Argo CD (gitops)"), rendered(QUOTA, "")], [])
+    assert text.index("| 20 | ResourceQuota team-a/gpu-quota |") < text.index("| 60 | ClusterPolicy")
+    assert "- ClusterPolicy gpu-cluster-policy: Argo CD (gitops)\n" in text
+
+
+def test_a_rendered_object_is_ours_whoever_applies_it_and_a_copy_is_not() -> None:
+    manifest = rendered(QUOTA, "").manifest
+    fields: Data = {"f:metadata": {"f:labels": {"f:app.kubernetes.io/managed-by": {}}}}
+    entry = {"manager": "argocd-controller", "operation": "Apply", "fieldsV1": fields}
+    live = {**manifest, "metadata": {**manifest["metadata"], "managedFields": [entry]}}
+    assert ownership.owned(live)
+    assert not ownership.owned({**live, "metadata": {**live["metadata"], "name": "copy"}})
+    del live["metadata"]["annotations"]["accelerators.openshift/rendered"]
+    assert not ownership.owned(live)
