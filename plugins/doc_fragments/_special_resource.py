@@ -53,6 +53,10 @@ options:
         C(node_selector), C(expected) (resource and number per node), and C(min_replicas) or C(replicas) (the
         least number of nodes, 1 by default). The module ignores other keys, so you can pass pools of
         M(accelerators.openshift.gpu_plan).
+      - With C(clusterpolicy) and C(nvidiadriver) a pool with C(workload) V(vm_passthrough) or V(vm_vgpu), and
+        its C(virtual_machines), gives its GPUs to virtual machines. The module labels its nodes, and permits
+        the devices in HyperConverged under the names that the nodes offer.
+      - With O(state=absent) the labels of such pools go, and what this collection wrote into HyperConverged.
       - Without pools the module judges only the ClusterPolicy itself.
     type: list
     elements: dict
@@ -71,6 +75,12 @@ options:
     type: str
     choices: [report, take]
     default: report
+  only_pools:
+    description:
+      - Whether O(state=absent) takes away only what pools of virtual machines have, and leaves the stack to
+        others. Only with C(clusterpolicy) and C(nvidiadriver).
+    type: bool
+    default: false
   remove_labels:
     description:
       - Whether O(state=absent) of the backends C(clusterpolicy), C(nvidiadriver) and C(dra) also takes away

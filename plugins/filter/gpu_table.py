@@ -84,6 +84,7 @@ _value:
 
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _table_figures as figures
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._filters import checked
@@ -106,6 +107,8 @@ MANY: t.Final = 20
 _OWNERS: t.Final = 3
 # Seconds below which a wait has no place in the table.
 _SHORT: t.Final = 0.5
+# Why a pool has no validated GPUs.
+_NO_CONTAINER: t.Final = "is not validated: its GPUs are for virtual machines, and programs run in containers"
 HEADING: t.Final[Row] = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
 
 
@@ -139,10 +142,17 @@ def table(
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+    lines += [f"skip - {pool['name']} {_NO_CONTAINER}" for pool in pools if _runs_machines(pool)]
     lines += figures.lines([*parts(early), *parts(validation)], MANY)
     lines += _quota_lines(policy)
     lines += _time_lines(seconds) if seconds else []
-    return [*lines, *_result_lines(pools, by_pool)]
+    of_containers = [not _runs_machines(pool) for pool in pools]
+    own = list(compress(pools, of_containers)), list(compress(by_pool, of_containers))
+    return [*lines, *_result_lines(*own)]
+
+
+def _runs_machines(pool: Data) -> bool:
+    return str(pool.get("workload") or "").startswith("vm_")
 
 
 class Node(t.NamedTuple):

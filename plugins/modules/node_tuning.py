@@ -58,7 +58,8 @@ options:
             of your own profile, whose text is C(data).
           - C(sysctl) has names and values, which replace those of the profile.
           - With C(defer=true) the profile takes effect when a node restarts.
-          - C(kernel_arguments), C(isolate), C(huge_pages) and C(topology) reboot nodes.
+          - C(kernel_arguments), C(isolate), C(huge_pages), C(topology) and C(vfio) reboot nodes.
+          - C(vfio) has the PCI ids of devices that the driver vfio-pci takes for virtual machines.
           - With C(reboot) V(never), the default, the task refuses to reboot nodes and lists them. V(planned)
             lets them reboot, and adds what the profile advises.
         type: dict

@@ -127,6 +127,9 @@ special_resource:
     - C(ends) has what the write ends (O(on_busy)). Each entry says why (C(because)), by whom (C(by)), in what
       order, whether that is certain, on which nodes, and which pods with devices. A failure with the code
       C(GPU-BUSY) or C(NIC-BUSY) has it as a key C(ends) of the task's result.
+    - Backends V(clusterpolicy) and V(nvidiadriver) return C(permits) for pools of virtual machines. Each
+      entry has C(device) (PCI id or type of vGPU), C(resource), which is C(deviceName) of a virtual machine,
+      and C(provider).
     - Backends V(nvidiadriver) and V(dra) return C(nvidia_drivers). Backend V(nvidiadriver) also returns
       C(nvidia_drivers_unlisted), the drivers of this collection that no option lists any more.
     - Backend V(nicclusterpolicy) returns C(components) and C(rebuild), the nodes whose GPU driver is older
@@ -185,6 +188,7 @@ special_resource:
     differs: []
     manager: ""
     ends: []
+    permits: [{device: "10DE:1EB8", resource: nvidia.com/TU104GL_TESLA_T4, provider: operator}]
     nvidia_drivers:
       - name: training
         state: ready

@@ -9,6 +9,7 @@ import typing as t
 
 GPU: t.Final = {"Hostname": "gpu-0", "gpu": "3", "UUID": "GPU-5d1f", "modelName": "NVIDIA A100"}
 OTHER: t.Final = {**GPU, "gpu": "4", "UUID": "GPU-77aa"}
+VGPU: t.Final = {**GPU, "modelName": "NVIDIA A10-24Q"}
 WHERE: t.Final = "GPU 3 (NVIDIA A100) of node gpu-0"
 POOL: t.Final = {
     "name": "training",
@@ -102,6 +103,15 @@ SITUATIONS: t.Final[dict[str, Situation]] = {
         GPU,
         f"{WHERE} could not remap a row of its memory: replace the GPU.",
         [[_gpu("DCGM_FI_DEV_ROW_REMAP_FAILURE", "0x5")]],
+    ),
+    "GpuVgpuUnlicensed": Situation(
+        [series("DCGM_FI_DEV_VGPU_LICENSE_STATUS", VGPU, "0x40")],
+        {key: VGPU[key] for key in ("Hostname", "modelName")},
+        f"vGPU {VGPU['modelName']} of node {VGPU['Hostname']} has no licence: it becomes slow.",
+        [
+            [series("DCGM_FI_DEV_VGPU_LICENSE_STATUS", VGPU, "1x40")],
+            [_gpu("DCGM_FI_DEV_VGPU_LICENSE_STATUS", "0x40")],
+        ],
     ),
     "GpuThrottled": Situation(
         [_gpu("DCGM_EXP_CLOCK_EVENTS_COUNT", "30x40", clock_event="hw_thermal")],

@@ -270,6 +270,8 @@ def details_of(
             found |= {"gpu_sharing pools", "gpu_sharing pools absent"}
         if (pool.get("sharing") or {}).get("mig"):
             found.add("gpu_sharing mig absent")
+        if pool.get("workload"):
+            found |= {"plan machines", "gpu_operator machines", "gpu_operator machines absent"}
         if pool.get("tuning"):
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":

@@ -17,6 +17,8 @@ lease read
   default      get                                  Lease
 plan
   -            get                                  Infrastructure
+plan machines
+  -            list                                 HyperConverged
 leftovers
   -            list?                                ResourceQuota PriorityClass Tuned MachineConfigPool
 removal
@@ -134,6 +136,16 @@ gpu_operator clusterpolicy
   gpu          get?,delete?                         DaemonSet
 gpu_operator nvidiadriver
   -            get,list,watch,create,patch,delete   NVIDIADriver
+gpu_operator machines
+  -            get,list,patch                       HyperConverged
+  -            patch                                Node
+  -            create?                              Pod/eviction
+  machines     get?,patch?                          Machine
+gpu_operator machines absent
+  -            get,list,patch                       HyperConverged
+  -            patch                                Node
+  -            create?                              Pod/eviction
+  machines     get?,patch?                          Machine
 gpu_operator dra
   -            get,list,watch,create,patch,delete   GPUCluster NVIDIADriver
   -            list,watch                           ResourceSlice ResourceClaim
@@ -248,6 +260,7 @@ operator_upgrade
   -            get                                  ClusterVersion CustomResourceDefinition
   -            list?,watch?                         NodeFeatureDiscovery ClusterPolicy NVIDIADriver
   -            list?,watch?                         NicClusterPolicy NicNodePolicy Module
+  -            list?                                HyperConverged
   -            watch                                Node Pod
   -            get?,patch?                          ClusterPolicy
   gpu          get,list,watch,patch                 Subscription InstallPlan
@@ -319,6 +332,7 @@ diagnosis
   -            get,list?                            Namespace
   -            list?                                ClusterPolicy GPUCluster NVIDIADriver NicClusterPolicy
   -            list?                                MachineConfigPool NodeFeatureDiscovery Subscription
+  -            list?                                HyperConverged
   -            list?                                ResourceQuota Pod Event PodDisruptionBudget
   -            list?                                CertificateSigningRequest Job ResourceSlice
   -            list?                                OperatorGroup Deployment NodeFeature DeviceClass

@@ -27,6 +27,13 @@ MIG_STATE: t.Final = f"{NVIDIA}mig.config.state"
 PARTITION: t.Final = f"{NVIDIA}mig-"
 # The ConfigMap with the configurations of partitioned GPUs, unless the ClusterPolicy names another one.
 MIG_CONFIG_MAP: t.Final = "gpu-mig"
+# What the GPUs of a node are for: container, vm-passthrough or vm-vgpu.
+WORKLOAD: t.Final = f"{NVIDIA}gpu.workload.config"
+# The configuration by which the vGPU device manager makes the vGPUs of the node, and how far it is.
+VGPU_CONFIG: t.Final = f"{NVIDIA}vgpu.config"
+VGPU_STATE: t.Final = f"{NVIDIA}vgpu.config.state"
+# "false" keeps every operand of the GPU operator off the node.
+OPERANDS: t.Final = f"{NVIDIA}gpu.deploy.operands"
 DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
 # The GPU operator writes the state of the driver's upgrade on a node into this label.
 DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"

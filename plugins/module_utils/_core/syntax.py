@@ -11,6 +11,7 @@ import typing as t
 _NAME: t.Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _VALUE: t.Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
 _KEY: t.Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_DEVICE: t.Final = re.compile(r"[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}")
 LONGEST: t.Final = 63
 _OF_KUBERNETES: t.Final = re.compile(r"cpu|memory|ephemeral-storage|pods|hugepages-\d+[KMG]i")
 # First part of a name -> the domain of the vendor.
@@ -78,3 +79,8 @@ def resource_fault(text: str) -> str:
     if "." in prefix:
         return f"has an unknown domain{meant}" if near else ""
     return f"has no domain before the '/'{meant}"
+
+
+def device_fault(text: str) -> str:
+    """Return why the text is no PCI id of a kind of device, or "" if it is valid."""
+    return "" if _DEVICE.fullmatch(text) else "is not VENDOR:DEVICE in hexadecimal digits, such as 10de:2236"

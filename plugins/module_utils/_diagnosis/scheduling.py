@@ -10,14 +10,21 @@ import re
 import typing as t
 from dataclasses import replace
 
+from .._catalogue.well_known import WORKLOAD
 from .._core import conditions
 from .._core.objects import KubeObject, at, name, number_of
+from .._kube.kinds import known
+from .._kube.session import Query
+from .._nodes.labels import labels
 from .._nodes.placeholders import is_placeholder
+from .._stack import virtual_machines
+from .._stack.clusterpolicy.node import CONTAINER
 from . import model, placement, pod as own
 from .model import Layer, Seen, Trouble
 
 # So many kinds of waiting pods are judged, those with the most pods.
 _MOST: t.Final = 3
+_PERMITS: t.Final = "permits"
 # Troubles of a waiting pod that are no fault of the cluster or of the pod.
 _NO_FAULT: t.Final = (placement.FULL, placement.CLOSED, "SCHED-UNPLACED")
 
@@ -27,6 +34,15 @@ def judge(seen: Seen) -> t.Iterator[Trouble]:
     yield from [asked] if asked and asked.layer == model.SCHEDULING else []
     # A pod that asks for what nobody has is its author's business, until somebody asks for it.
     yield from (found for found in _waiting(seen) if _is_ours(found))
+    for live in seen.of(_PERMITS)[:1]:
+        for node, text in virtual_machines.unpermitted(seen.of("nodes"), live).items():
+            yield Trouble(layer=model.SCHEDULING, about=f"Node {node}", node=node, **text._asdict())
+
+
+def more(seen: Seen) -> dict[str, Query]:
+    """Return what says which devices virtual machines may have, if nodes offer some."""
+    is_asked = any(labels(node).get(WORKLOAD, CONTAINER) != CONTAINER for node in seen.of("nodes"))
+    return {_PERMITS: Query(known("HyperConverged"))} if is_asked else {}
 
 
 def notes(seen: Seen) -> t.Iterator[str]:
@@ -89,4 +105,4 @@ def _since(pod: KubeObject) -> str:
     return str(pod["metadata"].get("creationTimestamp") or "")
 
 
-LAYER: t.Final = Layer(model.SCHEDULING, ("pending",), judge, notes)
+LAYER: t.Final = Layer(model.SCHEDULING, ("pending",), judge, notes, more)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import GPU_PRESENT, NVIDIA_PCI
+from .._catalogue.well_known import GPU_PRESENT, NVIDIA_PCI, WORKLOAD
 from .._core.objects import KubeObject, at
 from .._core.ownership import POOL, pool_of, selector
 from .._kube.kinds import known
 from .._kube.session import Query
 from .._nodes.labels import common_selector, labels
-from .._stack.clusterpolicy.node import CONTAINER, WORKLOAD
+from .._stack.clusterpolicy.node import CONTAINER
 from .._stack.operands import DEPLOY
 from .._stack.params import StackPool
 from .model import Seen

@@ -13,10 +13,12 @@ from .._kube import writes
 from .._kube.client import Api
 
 
-def dry_run_apply(api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject | None) -> KubeObject:
+def dry_run_apply(
+    api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject | None, force: bool = False
+) -> KubeObject:
     """Return what the server would make of an apply over live, if a field differs; it stores nothing.
 
-    live: None for an object that does not exist yet.
+    live: None for an object that does not exist yet. force: fields of other managers are no conflict.
     """
     wanted: KubeObject = diff.plain(manifest)
     if live is None or owned(live):
@@ -28,4 +30,4 @@ def dry_run_apply(api: Api, manifest: t.Mapping[str, t.Any], live: KubeObject | 
     ):
         return live
     kind = writes.kind_of(api, wanted)
-    return writes.send_apply(api, kind, wanted, force=False, dry_run=True, creates=live is None)
+    return writes.send_apply(api, kind, wanted, force=force, dry_run=True, creates=live is None)

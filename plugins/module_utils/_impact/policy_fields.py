@@ -18,6 +18,7 @@ from .._catalogue.well_known import (
     MIG_STATE,
     NVIDIA,
     PLUGIN_CONFIG,
+    WORKLOAD,
 )
 from .._core.objects import KubeObject, at, name
 from .._nodes import drain
@@ -224,7 +225,6 @@ _AT_ONCE_TOO: t.Final = [f"spec.{path}" for path, effects in POLICY.items() if D
 # What an operand is when the policy does not say; CDI is on by default since 25.10.
 _ON: t.Final = ("driver", "toolkit", "devicePlugin", "dcgm", "dcgmExporter", "gfd", "migManager")
 _CDI_ON: t.Final = (25, 10)
-_WORKLOAD: t.Final = f"{NVIDIA}gpu.workload.config"
 _CONTAINER: t.Final = "container"
 _SANDBOX: t.Final = tuple(f"sandboxWorkloads.{key}" for key in ("enabled", "defaultWorkload", "mode"))
 # Workload of a node -> what runs there for it.
@@ -423,11 +423,9 @@ def _workloads(live: KubeObject, after: KubeObject, changes: t.Mapping[str, t.An
     ]
     # Which workload the operator gives nodes without the label is a variable of its process, which two of
     # its controllers share; and nodes whose driver upgrade is under way stay as they are.
-    why = (
-        f"{object_name} switches the upgrade of drivers, and which operands run on nodes without {_WORKLOAD}"
-    )
+    why = f"{object_name} switches the upgrade of drivers, and which operands run on nodes without {WORKLOAD}"
     switches = bool(before.get("enabled")) != bool(then.get("enabled"))
-    selector = f"{_ALL},!{_WORKLOAD}"
+    selector = f"{_ALL},!{WORKLOAD}"
     may = Question(why, OPERATOR, selector, is_certain=False, reaches=_staying(before, then))
     return asked + ([may] if switches else [])
 
@@ -436,7 +434,7 @@ def workload(sandbox: t.Mapping[str, t.Any], marks: t.Mapping[str, str]) -> str:
     """Return what a node runs: container, vm-passthrough or vm-vgpu. marks: its labels."""
     if not sandbox.get("enabled"):
         return _CONTAINER
-    own = marks.get(_WORKLOAD, "")
+    own = marks.get(WORKLOAD, "")
     return own if own in _OPERANDS else str(sandbox.get("defaultWorkload") or _CONTAINER)
 
 

@@ -94,6 +94,7 @@ _PROVIDERS: t.Final = {
     "sro": "the Special Resource Operator, which no supported OpenShift has",
     "tuning": "OpenShift's node tuning operator",
     "monitoring": "OpenShift's monitoring",
+    "virtualization": "the operator kubevirt-hyperconverged (OpenShift Virtualization)",
 }
 # Each apiVersion with what brings it, and below it its kinds: n for namespaced.
 _TABLE = """
@@ -245,6 +246,8 @@ tuned.openshift.io/v1 tuning
 monitoring.coreos.com/v1 monitoring
   ServiceMonitor n
   PrometheusRule n
+hco.kubevirt.io/v1 virtualization
+  HyperConverged n
 """
 
 

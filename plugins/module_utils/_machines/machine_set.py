@@ -15,6 +15,7 @@ from .._core.readiness import Readiness, failed, ready
 from .._nodes.taints import STARTUP_TAINT
 from .._pools.model import ACCELERATOR, Candidate, Pool
 from .._sharing import profile
+from .._virtualization.schema import node_labels as labels_of_workload
 from .machine import SET
 from .propagation import NOTE, of_template
 from .removal import HOOK
@@ -57,6 +58,7 @@ def node_labels(pool: Pool, candidate: Candidate) -> dict[str, str]:
     shares = {
         **profile.labels(pool.name, pool.sharing),
         **({MIG_CONFIG: candidate.mig_config} if candidate.mig_config else {}),
+        **labels_of_workload(pool.workload, pool.virtual_machines),
     }
     return {**pool.labels, **pool_label(pool.name), ACCELERATOR: accelerator, **role, **shares}
 

@@ -13,7 +13,7 @@ import json
 import typing as t
 from dataclasses import dataclass, field
 
-from .._catalogue.well_known import MIG_CONFIG
+from .._catalogue.well_known import MIG_CONFIG, OPERANDS, VGPU_CONFIG, WORKLOAD
 from .._core.objects import KubeObject
 from .._nodes.taints import STARTUP
 from .._sharing import mig_name
@@ -55,13 +55,15 @@ class Given:
 def of_template(machine_set: t.Mapping[str, t.Any]) -> Given:
     """Return what every node of the set has.
 
-    A pool's MIG configuration is left out: a new node gets it from the template, and gpu_repartition gives it
-    to a node that is there once its GPUs are idle.
+    A pool's MIG configuration and its workload are left out: a new node gets them from the template, and
+    gpu_repartition and special_resource give them to a node that is there, since that ends pods.
     """
     spec = machine_set["spec"]["template"]["spec"]
     marks = dict((spec.get("metadata") or {}).get("labels") or {})
     if mig_name.pool_prefix(str(marks.get(MIG_CONFIG, ""))):
         del marks[MIG_CONFIG]
+    for key in (WORKLOAD, VGPU_CONFIG, OPERANDS):
+        marks.pop(key, None)
     return Given(marks, list(spec.get("taints") or []))
 
 

@@ -35,6 +35,8 @@ _COUNTED: t.Final = r'resource=~"requests.nvidia.com/.+|.+deviceclass.resource.k
 _SLOWED: t.Final = (
     'DCGM_EXP_CLOCK_EVENTS_COUNT{clock_event=~"hw_slowdown|hw_thermal|hw_power_brake|sw_thermal"}'
 )
+# A GPU that is no vGPU has no licence either. The name of a vGPU ends with its type, such as A10-24Q.
+_LICENCE: t.Final = 'DCGM_FI_DEV_VGPU_LICENSE_STATUS{modelName=~".+-[0-9]+[ABCQ]"}'
 _FATAL: t.Final = "|".join(str(number) for number, xid in XIDS.items() if xid.action != WATCH)
 _WHERE: t.Final = "GPU {{ $labels.gpu }} ({{ $labels.modelName }}) of node {{ $labels.Hostname }}"
 
@@ -125,6 +127,11 @@ def _of_errors(limits: Limits) -> list[Alert]:
 def _of_use(limits: Limits) -> list[Alert]:
     """Return the alerts about what one GPU does, which the exporter reports."""
     return [
+        Alert(
+            *("GpuVgpuUnlicensed", "GPU-VGPU-LICENSE", WARNING, "15m"),
+            f"min by (Hostname, modelName) ({metrics.with_node(_LICENCE)}) == 0",
+            "vGPU {{ $labels.modelName }} of node {{ $labels.Hostname }} has no licence: it becomes slow.",
+        ),
         Alert(
             *("GpuThrottled", "GPU-THROTTLED", WARNING, "15m"),
             f"sum by ({_GPU}, clock_event) ({metrics.with_node(_SLOWED)}) > 0",

@@ -21,6 +21,10 @@ _COMPUTE_DOMAIN: t.Final = "resource.nvidia.com/computeDomain"
 FEW: t.Final = 8
 
 
+# The label of the pod in which a virtual machine runs.
+LAUNCHER: t.Final = {"kubevirt.io": "virt-launcher"}
+
+
 def name(pod: KubeObject) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 

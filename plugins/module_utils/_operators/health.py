@@ -4,22 +4,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
-from .._catalogue.well_known import GPU_PRESENT
+from .._catalogue.well_known import GPU_PRESENT, WORKLOAD
+from .._core.errors import ForbiddenError
 from .._core.objects import KubeObject, Snapshot, name, number_of, oldest
 from .._core.readiness import PENDING, Grace, Readiness, ready, worst
 from .._kube.client import Api, Query
 from .._kube.kinds import known
 from .._nfd import instance as nfd_instance
-from .._stack import stages, steps as stack_steps
+from .._nodes.labels import labels
+from .._stack import stages, steps as stack_steps, virtual_machines
 from .._stack.clusterpolicy import steps as policy_steps
+from .._stack.clusterpolicy.node import CONTAINER
 from .._stack.judge import GRACE, SLOW_GRACE
 from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.operands import OPERATOR_LOG
 from .._stack.params import LookParams, StackPool
+from .._virtualization import steps as virtualization
 from . import images, order
 
 _NIC_PRESENT: t.Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -65,7 +70,18 @@ def _gpu(api: Api, target: Target) -> str:
 
     queries = {"drivers": Query(known("NVIDIADriver"))} if drivers else {}
     policy_steps.observe_policy(api, params, policy_steps.ExtraCauses(queries, others))
+    warn_of_names(api)
     return f"ClusterPolicy {params.name}: {number_of(len(nodes), 'GPU node')} ready"
+
+
+def warn_of_names(api: Api) -> None:
+    """Say which devices of virtual machines have a name since the upgrade that nobody permits."""
+    nodes = [node for node in api.list(known("Node"), labels=WORKLOAD) if labels(node)[WORKLOAD] != CONTAINER]
+    live = None
+    with contextlib.suppress(ForbiddenError):
+        live = virtualization.look(api) if nodes else None
+    for text in virtual_machines.unpermitted(nodes, live).values() if live else ():
+        api.warn(f"{text.code}: {text.message} {text.remedy}")
 
 
 def _late(names: t.Sequence[str]) -> stages.Finding:

@@ -15,6 +15,7 @@ from .._policy.priority_class import RESERVED
 from .._sharing.partitions import strategy
 from .._sharing.pool_rules import refuse_backend
 from .._sharing.schema import CLAIMS
+from .._virtualization import schema as virtualization
 from .model import ACCELERATOR, Candidate
 
 # A pool, or a part of it, as the user wrote it.
@@ -32,6 +33,7 @@ def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None
     _priorities(pools, name, problems)
     _quotas(pools, name, problems)
     _claims(pools, name, problems)
+    virtualization.check_together(pools, name, problems)
 
 
 def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
@@ -196,6 +198,9 @@ def check_backend(pool: Description, path: str, backend: str | None, problems: P
     refuse_backend(pool.get("sharing") or {}, backend == DRA, f"{path}.sharing", problems)
     if backend == DRA:
         _check_claims(pool, path, problems)
+        if virtualization.runs_machines(pool.get("workload")):
+            why = "virtual machines get GPUs from a device plugin"
+            _refuse_claims(f"{path}.workload", why, "Remove it", problems)
 
 
 def _check_claims(pool: Description, path: str, problems: Problems) -> None:

@@ -13,6 +13,7 @@ from .._core.ownership import pool_label
 from .._policy import schema as policy
 from .._sharing import claims
 from .._tuning import schema as tuning
+from .._virtualization import schema as virtualization
 from . import autoscale as pool_autoscale, geometry, health, names, platform_options, programs, rules
 from .candidates import check_alike, check_attached, describe_all, resolve
 from .markets import read_markets
@@ -108,7 +109,10 @@ class Draft:
             for index, candidate in enumerate(pool.get("candidates") or [])
         ]
         platform_options.check(pool, kinds, path, place.cloud, problems)
-        return {**pool, "resolved": describe_all(pool, kinds, path, problems)}
+        pool["resolved"] = describe_all(pool, kinds, path, problems)
+        # What the user wrote of tuning is checked before this adds to it.
+        virtualization.check(pool, path, problems)
+        return {**pool, **({"tuning": wanted} if (wanted := virtualization.tuning(pool)) else {})}
 
     def _kind(
         self, pool: Description, candidate: Description, path: str, cloud: str | None, problems: Problems
@@ -194,6 +198,8 @@ def make(pool: Description) -> Pool:
         source=tuple(pool.get("source_machine_set") or ()),
         partition=pool.get("partition") or "",
         spare=pool.get("spare") or 0,
+        workload=pool.get("workload") or "",
+        virtual_machines=pool.get("virtual_machines") or {},
     )
 
 

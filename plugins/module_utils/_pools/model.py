@@ -9,6 +9,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from .._core.errors import InputError
+from .._virtualization.schema import runs_machines
 
 JsonObject = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
@@ -18,8 +19,8 @@ _MORE: t.Final = ("market", "options", "patch", "mig_config")
 _KEYS: t.Final = """
     name candidates existing replicas min_replicas autoscale mixed market taints labels accelerator disk
     tuning sharing expected node_selector quota priority validate driver health
-    pre_drain_hook node_role source_machine_set partition spare aws azure gcp ibm baremetal vsphere
-    openstack nutanix
+    pre_drain_hook node_role source_machine_set partition spare workload virtual_machines
+    aws azure gcp ibm baremetal vsphere openstack nutanix
 """
 KEYS: t.Final = frozenset((*_KEYS.split(), PATCH))
 
@@ -190,7 +191,8 @@ class Pool:
     replicas: nodes at the start. min_replicas: nodes that are enough. expected: devices of a node of the
     first candidate. driver: the pool's own driver. health: options of the MachineHealthCheck; False means
     no check, None means not set. source: names of the machine sets to copy from. partition: "hard", "soft" or
-    "". spare: number of devices that placeholder pods hold.
+    "". spare: number of devices that placeholder pods hold. workload: what the GPUs are for, or "" if nobody
+    says it. virtual_machines: how virtual machines get them.
     """
 
     name: str
@@ -219,6 +221,13 @@ class Pool:
     source: tuple[str, ...] = ()
     partition: str = ""
     spare: int = 0
+    workload: str = ""
+    virtual_machines: t.Mapping[str, t.Any] = field(default_factory=dict)
+
+    @property
+    def runs_machines(self) -> bool:
+        """Return whether the GPUs are for virtual machines. C(expected) then has the GPUs of a node."""
+        return runs_machines(self.workload)
 
     @property
     def most_nodes(self) -> int:
@@ -259,6 +268,8 @@ class Pool:
             **({"source_machine_set": list(self.source)} if self.source else {}),
             **({"partition": self.partition} if self.partition else {}),
             **({"spare": self.spare} if self.spare else {}),
+            **({"workload": self.workload} if self.workload else {}),
+            **({"virtual_machines": dict(self.virtual_machines)} if self.virtual_machines else {}),
         }
 
     @classmethod
@@ -319,4 +330,6 @@ def _read(raw: t.Mapping[str, t.Any]) -> Pool:
         source=tuple(raw.get("source_machine_set") or ()),
         partition=str(raw.get("partition") or ""),
         spare=int(raw.get("spare") or 0),
+        workload=str(raw.get("workload") or ""),
+        virtual_machines=dict(raw.get("virtual_machines") or {}),
     )

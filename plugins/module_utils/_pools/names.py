@@ -6,7 +6,14 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import DRIVER_UPGRADE, FEATURE, INSTANCE_TYPE, MIG_CONFIG, PLUGIN_CONFIG
+from .._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    FEATURE,
+    INSTANCE_TYPE,
+    MIG_CONFIG,
+    PLUGIN_CONFIG,
+    WORKLOAD,
+)
 from .._core.input import Problems
 from .._core.ownership import POOL
 from .model import ACCELERATOR
@@ -27,9 +34,9 @@ _GPU_OPERATOR: t.Final = "steers the GPU operator on the node"
 _STEERS: t.Final = {
     PLUGIN_CONFIG: (f"{_GPU_OPERATOR}: it chooses how GPUs are shared", "Set sharing of the pool."),
     MIG_CONFIG: (f"{_GPU_OPERATOR}: it partitions the GPUs", "Set sharing.mig of the pool."),
-    "nvidia.com/gpu.workload.config": (
+    WORKLOAD: (
         f"{_GPU_OPERATOR}: containers or virtual machines",
-        "Set sandboxWorkloads in gpu_operator_spec, which is for all pools.",
+        "Set workload of the pool.",
     ),
     "nvidia.com/gpu.deploy.": (
         f"{_GPU_OPERATOR}: it switches an operand off",

@@ -154,26 +154,27 @@ def assemble(
     claims = backend == conflicts.DRA
     limits = quotas(pools)
     driven = [pool for pool in pools if are_nvidias(pool)]
+    contained = [pool for pool in driven if not pool.runs_machines]
     warnings = [
         *driver_warnings(pools),
-        *quota_warnings([pool for pool in driven if pool.name not in given], limits),
+        *quota_warnings([pool for pool in contained if pool.name not in given], limits),
     ]
     found = {
         "groups": groups(driven, incomplete),
-        "stack": stack(driven, backend),
+        "stack": stack(contained, backend),
         "tolerations": tolerations(driven),
         "quotas": counted_as_claims(limits) if claims else limits,
         "priorities": policy.priorities([pool.as_result() for pool in pools]),
-        "validations": validations(driven, claims, incomplete),
+        "validations": validations(contained, claims, incomplete),
         "expected_labels": expected_labels(driven, incomplete),
         "sharings": [] if claims else geometry.inputs(driven),
         "claims": geometry.claims(driven) if claims else [],
         "tunings": tuning.inputs(pools),
         "proofs": {
-            "sharing": geometry.proofs(driven, validations(driven)),
-            "preemption": [] if claims else policy.preemptions(pool.as_result() for pool in driven),
+            "sharing": geometry.proofs(contained, validations(contained)),
+            "preemption": [] if claims else policy.preemptions(pool.as_result() for pool in contained),
         },
-        "partitions": [] if claims else policy.inputs(pool.as_result() for pool in driven),
+        "partitions": [] if claims else policy.inputs(pool.as_result() for pool in contained),
     }
     return Plan(pools, found, tuple(f"{name}: {warning}" for warning in warnings))
 
@@ -225,7 +226,7 @@ def groups(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[
                 {
                     "name": pool.name,
                     "node_selector": pool.node_selector,
-                    "expected": pool.expected,
+                    **_offered(pool, pool.expected),
                     "min_nodes": least,
                     **more,
                 }
@@ -235,13 +236,21 @@ def groups(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ()) -> list[
             {
                 "name": pool.name,
                 "node_selector": {**pool.node_selector, INSTANCE_TYPE: kind.partition("+")[0]},
-                "expected": expected,
+                **_offered(pool, expected),
                 "min_nodes": 0,
                 **more,
             }
             for kind, expected in offers.items()
         ]
     return found
+
+
+def _offered(pool: Pool, expected: t.Mapping[str, int]) -> JsonObject:
+    """Return what each node offers; the nodes themselves name the devices of virtual machines."""
+    if pool.runs_machines:
+        options = {**pool.virtual_machines, "gpus": expected.get(GPU, 0)}
+        return {"expected": {}, "workload": pool.workload, "virtual_machines": options}
+    return {"expected": expected, **({"workload": pool.workload} if pool.workload else {})}
 
 
 def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:

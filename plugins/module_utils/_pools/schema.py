@@ -12,6 +12,7 @@ from .._core.input import Field
 from .._core.syntax import key_fault, name_fault, resource_fault, value_fault
 from .._platforms.registry import BY_KEY
 from .._sharing import schema as sharing
+from .._virtualization import schema as virtualization
 from .programs import PROGRAMS
 
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -85,6 +86,8 @@ POOL: t.Final[dict[str, Field]] = {
     **_PLATFORM,
     "tuning": Field("any"),
     "sharing": Field("map", fields=sharing.FIELDS),
+    "workload": virtualization.WORKLOAD_FIELD,
+    "virtual_machines": Field("map", fields=virtualization.FIELDS),
     "driver": Field(
         "map",
         fields={

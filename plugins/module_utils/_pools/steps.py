@@ -18,6 +18,7 @@ from .._networks import rules as network_rules
 from .._networks.schema import Network, NodePool
 from .._platforms import infrastructure
 from .._policy import priority_class
+from .._virtualization import steps as virtualization
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .model import JsonObject, Pool
@@ -64,8 +65,10 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     if not place.cloud:
         draft.check(place)
         place = _place(api, draft, place)
+    pools = draft.pools(place)
+    _refuse_machines(api, draft, pools)
     given = pool_plan.given_away(params["queues"])
-    found = pool_plan.assemble(draft.pools(place), draft.name, draft.backend, params["incomplete"], given)
+    found = pool_plan.assemble(pools, draft.name, draft.backend, params["incomplete"], given)
     for warning in found.warnings:
         api.warn(warning)
     if prices and (warning := account.without_type(prices, found.pools, catalogue)):
@@ -101,6 +104,16 @@ def _networks(networks: t.Sequence[Network], pools: t.Sequence[Pool], variable: 
                 problems.add("POOL-VALUE", path, f"there is no network {wanted}. {has}", remedy)
     problems.raise_if_any()
     return found
+
+
+def _refuse_machines(api: Api, draft: pool_plan.ListDraft, pools: t.Sequence[Pool]) -> None:
+    """Raise InputError for pools of virtual machines in a cluster without OpenShift Virtualization."""
+    asking = [index for index, pool in enumerate(pools) if pool.runs_machines]
+    if asking and virtualization.look(api) is None:
+        problems = Problems()
+        for index in asking:
+            problems.add("POOL-NO-VIRTUALIZATION", f"{draft.name}[{index}].workload")
+        problems.raise_if_any()
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:

@@ -253,8 +253,9 @@ def give(api: Api, node: KubeObject, marks: t.Mapping[str, str | None]) -> None:
     namespace, _slash, object_name = link.rpartition("/")
     if object_name and (machine := _machine(api, object_name, namespace)):
         have = ((machine["spec"].get("metadata") or {}).get("labels")) or {}
-        if MIG_CONFIG in have and have[MIG_CONFIG] != marks.get(MIG_CONFIG):
-            body = {"spec": {"metadata": {"labels": {MIG_CONFIG: marks.get(MIG_CONFIG)}}}}
+        stale = {key: value for key, value in marks.items() if key in have and have[key] != value}
+        if stale:
+            body = {"spec": {"metadata": {"labels": stale}}}
             api.merge_patch(_MACHINE, object_name, namespace, body)
     api.merge_patch(_NODE, name(node), None, {"metadata": {"labels": dict(marks)}})
 

@@ -34,6 +34,7 @@ SHARED: t.Final[dict[str, t.Any]] = {
     "pools": {"type": "list", "elements": "dict", "default": []},
     **adoption.OPTION,
     "remove_labels": {"type": "bool", "default": False},
+    "only_pools": {"type": "bool", "default": False},
     "settle": {"type": "float", "default": 0},
     "node_timeout": {"type": "int", "default": 600},
     "grace": {"type": "float"},

@@ -464,6 +464,19 @@ _HARDWARE: t.Final = (
         (OPERAND,),
         f"{_GPU}591",
     ),
+    Signature(
+        r"error validating vfio-pci driver installation|device not bound to 'vfio-pci'"
+        r"|failed to bind \S+ to vfio-pci",
+        "GPU-VM-VFIO",
+        (OPERAND, VALIDATOR),
+        "https://github.com/NVIDIA/gpu-operator/blob/main/cmd/nvidia-validator/main.go",
+    ),
+    Signature(
+        r"(?:HostDevice|GPU) \S{1,100} is not permitted in permittedHostDevices configuration",
+        "GPU-VM-REFUSED",
+        (EVENT,),
+        "https://github.com/kubevirt/kubevirt/tree/main/pkg/virt-controller",
+    ),
 )
 
 _RUNTIME: t.Final = (

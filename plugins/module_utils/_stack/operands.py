@@ -28,9 +28,14 @@ _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
 # Causes come before their consequences.
 COMPONENTS: t.Final = {
     "driver": "driver",
+    "vfio-manager": "vfioManager",
+    "vgpu-manager": "vgpuManager",
     "container-toolkit": "toolkit",
     "operator-validator": "",
     "device-plugin": "devicePlugin",
+    "sandbox-validator": "",
+    "sandbox-device-plugin": "sandboxDevicePlugin",
+    "vgpu-device-manager": "vgpuDeviceManager",
     "dcgm": "dcgm",
     "dcgm-exporter": "dcgmExporter",
     "gpu-feature-discovery": "gfd",
@@ -40,8 +45,12 @@ COMPONENTS: t.Final = {
 # Components that label or partition devices belong to the stage ALLOCATABLE.
 _STAGES: t.Final = {
     "driver": stages.DRIVER,
+    "vfio-manager": stages.DRIVER,
+    "vgpu-manager": stages.DRIVER,
     "container-toolkit": stages.TOOLKIT,
     "operator-validator": stages.VALIDATOR,
+    "sandbox-validator": stages.VALIDATOR,
+    "vgpu-device-manager": stages.ALLOCATABLE,
     "dcgm": stages.METRICS,
     "dcgm-exporter": stages.METRICS,
     "node-status-exporter": stages.METRICS,

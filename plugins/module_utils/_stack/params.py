@@ -14,7 +14,10 @@ Values = dict[str, t.Any]
 
 
 class StackPool(t.TypedDict):
-    """A pool as the stack sees it, from gpu_plan. expected: resource -> number per node."""
+    """A pool as the stack sees it, from gpu_plan. expected: resource -> number per node.
+
+    workload, virtual_machines: as in the pool; C(virtual_machines.gpus) has the GPUs of a node.
+    """
 
     name: str
     node_selector: dict[str, str]
@@ -25,6 +28,8 @@ class StackPool(t.TypedDict):
     taints: t.NotRequired[list[KubeObject] | None]
     gpu_models: t.NotRequired[list[str] | None]
     driver: t.NotRequired[Values | None]
+    workload: t.NotRequired[str]
+    virtual_machines: t.NotRequired[Values]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +62,7 @@ class StackParams(LookParams):
     adopt: t.Literal["report", "take"]
     remove_labels: bool
     on_busy: t.Literal["fail", "drain", "wait"]
+    only_pools: bool = False
     driver: Values | None = None
     toolkit: Values | None = None
     device_plugin: Values | None = None

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG
+from .._catalogue.well_known import MIG_CONFIG, PLUGIN_CONFIG, VGPU_CONFIG
 from .._core.codes.code import Code
 from .._core.errors import text_of
 from .._core.objects import KubeObject, at, name
 from .._nodes.labels import labels
 
-VGPU_CONFIG: t.Final = "nvidia.com/vgpu.config"
 _FILE: t.Final = "config.yaml"
 # The plugin takes no smaller number of replicas.
 _FEWEST: t.Final = 2

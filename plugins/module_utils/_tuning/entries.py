@@ -39,6 +39,7 @@ def tuning(
         huge_pages=tuple(HugePages(**pages) for pages in asked.get("huge_pages", ())),
         advised=tuple(key for key in advised if key not in given),
         topology=asked.get("topology", ""),
+        vfio=tuple(asked.get("vfio", ())),
         **({"reboot": given["reboot"]} if "reboot" in given else {}),
         architecture=facts.get("architecture") or "",
         instance_type=facts.get("instance_type") or "",

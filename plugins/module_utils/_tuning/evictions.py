@@ -10,6 +10,7 @@ from .._core.objects import KubeObject, name
 from .._nodes import drain, node as node_facts
 from .._nodes.labels import labels
 from .._nodes.node import CURRENT, DESIRED
+from .._nodes.taints import matches
 from .pool_judge import annotation
 from .selectors import selects
 
@@ -21,9 +22,19 @@ def is_draining(node: KubeObject) -> bool:
 
 
 def blocked(pods: t.Iterable[KubeObject], budgets: t.Sequence[KubeObject]) -> list[str]:
-    """Return a line for each pod that a PodDisruptionBudget keeps from being evicted now."""
+    """Return a line for each pod that a PodDisruptionBudget keeps from being evicted now.
+
+    A virtual machine with a device has one too: it cannot move to another node.
+    """
     lines = []
     for pod in pods:
+        if matches(drain.LAUNCHER, labels(pod)) and drain.uses_devices(pod):
+            machine = drain.owner(pod).rpartition(" ")[2]
+            lines.append(
+                f"pod {drain.name(pod)} on {drain.node_of(pod)}: virtual machine {machine} has a device and "
+                "cannot move; somebody has to stop it"
+            )
+            continue
         for one in budgets:
             is_near = one["metadata"].get("namespace") == pod["metadata"].get("namespace")
             status = one.get("status") or {}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import typing as t
+from urllib.parse import quote
 
 from .._core.objects import KubeObject
 from .._core.ownership import pool_label, selector
@@ -134,20 +135,23 @@ def manifests(tuning: Tuning, served: bool) -> list[KubeObject]:
     """
     cpus = topology.isolation(tuning)
     if cpus is not None and uses_profile(tuning, served):
-        return [performance_profile(tuning, cpus)]
+        devices = machine_config(Tuning(tuning.name, tuning.label, vfio=tuning.vfio), None)
+        return [performance_profile(tuning, cpus), *([devices] if devices else [])]
     found = [machine_config(tuning, cpus), kubelet_config(tuning, cpus)]
     return [one for one in found if one is not None]
 
 
 def machine_config(tuning: Tuning, cpus: Isolation | None) -> KubeObject | None:
-    """Return the MachineConfig with kernel arguments and huge pages; None if there are none."""
+    """Return the MachineConfig with kernel arguments, huge pages and files; None if there are none."""
     arguments = kernel_arguments(tuning, cpus)
     units = [_unit(pages) for pages in tuning.huge_pages if pages.numa_node is not None]
-    if not arguments and not units:
+    if not arguments and not units and not tuning.vfio:
         return None
     config: KubeObject = {"ignition": {"version": _IGNITION}}
     if units:
         config["systemd"] = {"units": units}
+    if tuning.vfio:
+        config["storage"] = {"files": [_file(path, text) for path, text in vfio_files(tuning.vfio)]}
     return {
         "apiVersion": f"{GROUP}/v1",
         "kind": "MachineConfig",
@@ -157,6 +161,19 @@ def machine_config(tuning: Tuning, cpus: Isolation | None) -> KubeObject | None:
         },
         "spec": {"config": config, "kernelArguments": arguments},
     }
+
+
+def vfio_files(devices: t.Sequence[str]) -> list[tuple[str, str]]:
+    """Return the files, as path and text, with which the driver vfio-pci takes these devices at a boot."""
+    return [
+        ("/etc/modprobe.d/vfio.conf", f"options vfio-pci ids={','.join(devices)}\n"),
+        ("/etc/modules-load.d/vfio-pci.conf", "vfio-pci\n"),
+    ]
+
+
+def _file(path: str, text: str) -> KubeObject:
+    source = f"data:,{quote(text)}"
+    return {"path": path, "mode": 0o644, "overwrite": True, "contents": {"source": source}}
 
 
 def kernel_arguments(tuning: Tuning, cpus: Isolation | None) -> list[str]:

@@ -35,8 +35,8 @@ class Tuning:
     name: the pool's. label: the labels of its nodes. path: of the option, for messages. data: the text of a
     TuneD profile of the user's own. defer: the profile takes effect with the next restart of a node.
     advised: options that the profile advises and the pool leaves out. topology: the kubelet's policy, or
-    empty. reboot: C(never) or C(planned). instance_type: empty if unknown. vcpus, memory_gib, numa_nodes and
-    threads_per_core are 0 if unknown.
+    empty. vfio: PCI ids of devices for virtual machines. reboot: C(never) or C(planned). instance_type: empty
+    if unknown. vcpus, memory_gib, numa_nodes and threads_per_core are 0 if unknown.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Tuning:
     huge_pages: tuple[HugePages, ...] = ()
     advised: tuple[str, ...] = ()
     topology: str = ""
+    vfio: tuple[str, ...] = ()
     reboot: str = NEVER
     architecture: str = "amd64"
     instance_type: str = ""
@@ -62,4 +63,4 @@ class Tuning:
     @property
     def reboots(self) -> bool:
         """Return True if the tuning has a setting that only a restart of the node brings into effect."""
-        return bool(self.kernel_arguments or self.isolate or self.huge_pages or self.topology)
+        return bool(self.kernel_arguments or self.isolate or self.huge_pages or self.topology or self.vfio)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from .._core.input import Field, Problems, read_map
-from .._core.syntax import name_fault
+from .._core.syntax import device_fault, name_fault
 from .options import NEVER, PLANNED
 
 # The option as JSON: only keys that the user set, in one form each.
@@ -22,6 +22,7 @@ FIELDS: t.Final = {
     "isolate": Field("any"),
     "huge_pages": Field("any"),
     "topology": Field("text", choices=TOPOLOGIES),
+    "vfio": Field("list", entry=Field("text", fault=device_fault)),
     "reboot": Field("text", choices=(NEVER, PLANNED)),
 }
 _ISOLATE: t.Final = {"reserved": Field("text", required=True), "isolated": Field("text")}

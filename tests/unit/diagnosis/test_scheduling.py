@@ -53,6 +53,20 @@ def test_a_pod_that_can_never_run_is_a_note_once_for_all_alike() -> None:
     assert "SCHED-TAINT: " in note
 
 
+def test_a_device_that_virtual_machines_may_not_have_is_a_trouble_of_its_node() -> None:
+    machines = node("a")
+    machines["metadata"]["labels"]["nvidia.com/gpu.workload.config"] = "vm-passthrough"
+    machines["status"]["allocatable"] = {"nvidia.com/TU104GL_TESLA_T4": "2"}
+    look = seen("", machines)
+    assert list(scheduling.more(look)) == ["permits"]
+    assert scheduling.more(seen("", node("a"))) == {}
+    look.objects["permits"] = [
+        {"apiVersion": "hco.kubevirt.io/v1", "metadata": {"name": "kubevirt-hyperconverged"}, "spec": {}}
+    ]
+    (found,) = scheduling.judge(look)
+    assert (found.code, found.node) == ("GPU-VM-UNPERMITTED", "a")
+
+
 def test_a_young_pod_gets_time() -> None:
     young = pod(told=TAINTED, meta={"creationTimestamp": "2026-11-28T09:59:30Z"})
     assert list(scheduling.judge(seen("", node("a", taints=[TAINT]), pending=[young]))) == []

@@ -47,4 +47,5 @@ def test_a_limit_that_makes_no_sense(limits: dict[str, t.Any]) -> None:
 
 def test_a_limit_that_is_not_given_has_its_default() -> None:
     """An option that is left out is None in the parameters of the module."""
-    assert options.read(params(limits={"temperature": None, "idle": "2d"}))[6].lasts == "2d"
+    found = options.read(params(limits={"temperature": None, "idle": "2d"}))
+    assert {one.name: one for one in found}["GpuIdle"].lasts == "2d"

@@ -61,5 +61,5 @@ def test_without_rules_there_is_no_empty_group() -> None:
 def test_an_alert_about_gpus_alone_reads_what_the_exporter_has() -> None:
     """The Prometheus of user workload has no other metrics."""
     alone = [one for one in ALL if not one.reads_cluster]
-    assert [one.name for one in alone] == [one.name for one in ALL[:7]]
+    assert [one.name for one in alone] == [one.name for one in ALL[:8]]
     assert all("kube_" not in one.expression and alerts.EXPECTED not in one.expression for one in alone)

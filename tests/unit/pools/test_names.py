@@ -42,7 +42,7 @@ def test_no_pool_gives_or_selects_a_role_of_the_control_plane(way: str, key: str
     [
         ("nvidia.com/device-plugin.config", "Set sharing of the pool."),
         ("nvidia.com/mig.config", "Set sharing.mig of the pool."),
-        ("nvidia.com/gpu.workload.config", "gpu_operator_spec"),
+        ("nvidia.com/gpu.workload.config", "Set workload of the pool."),
         ("nvidia.com/gpu.deploy.driver", "gpu_operator_spec"),
         ("nvidia.com/gpu-driver-upgrade.skip", "upgrade_driver.yml"),
         ("nvidia.com/gpu.present", "A label of your own"),

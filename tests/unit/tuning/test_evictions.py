@@ -33,6 +33,15 @@ def test_other_budgets_keep_nothing() -> None:
     assert evictions.blocked(pods, [budget(1, app="train"), budget(0, app="x"), elsewhere]) == []
 
 
+def test_a_virtual_machine_with_a_device_cannot_move() -> None:
+    pod = gpu_pod("virt-launcher-vm", "n1")
+    pod["metadata"]["labels"] = {"kubevirt.io": "virt-launcher"}
+    owner = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "name": "vm", "uid": "1"}
+    pod["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    (line,) = evictions.blocked([pod], [])
+    assert line.startswith("pod team/virt-launcher-vm on n1: virtual machine vm has a device and cannot move")
+
+
 def test_a_node_that_is_drained_for_another_configuration() -> None:
     one = node("n1")
     assert not evictions.is_draining(one)

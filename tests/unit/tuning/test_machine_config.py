@@ -133,3 +133,13 @@ def test_the_tuned_profile_of_a_pool_builds_on_that_of_its_performance_profile()
     assert machine_config.tuned_parent(tuning(isolate=CPUS), False) == ""
     assert machine_config.tuned_parent(tuning(), True) == ""
     assert machine_config.role_label("training") == {ROLE: "gpu-training"}
+
+
+def test_devices_for_virtual_machines_are_bound_by_files() -> None:
+    (found,) = machine_config.manifests(tuning(vfio=("10de:1eb8", "10de:2236")), False)
+    files = found["spec"]["config"]["storage"]["files"]
+    assert {one["path"]: one["contents"]["source"] for one in files} == {
+        "/etc/modprobe.d/vfio.conf": "data:,options%20vfio-pci%20ids%3D10de%3A1eb8%2C10de%3A2236%0A",
+        "/etc/modules-load.d/vfio-pci.conf": "data:,vfio-pci%0A",
+    }
+    assert kinds(vfio=("10de:1eb8",), isolate=CPUS, served=True) == ["PerformanceProfile", "MachineConfig"]

@@ -859,6 +859,12 @@ CODES: t.Final = (
         'value: "true"}]}}} (`spec.validator.driver.env` of the ClusterPolicy).',
     ),
     Code(
+        "GPU-VGPU-CONFIG",
+        "Node {node}: its vGPUs of {config} are not made: the vGPU device manager says {state}.",
+        "Run `oc logs -n nvidia-gpu-operator -l app=nvidia-vgpu-device-manager --tail=20`; the type must be "
+        "one of the GPU's, and no virtual machine may use a vGPU of the node meanwhile.",
+    ),
+    Code(
         "GPU-VGPU-LICENSE",
         "The vGPU has no license, so it becomes slow or refuses CUDA.",
         "Run `oc get clusterpolicy -o jsonpath={.items[*].spec.driver.licensingConfig}`: the Secret or "
@@ -870,6 +876,74 @@ CODES: t.Final = (
         "The node has no mediated devices.",
         "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
         "clusterpolicy -o yaml`.",
+    ),
+    Code(
+        "GPU-VGPU-TYPE",
+        "ConfigMap {config_map} in namespace {namespace} has no vGPUs of type {type}, as pool {pool} wants "
+        "them. It has {types}. Nothing was changed.",
+        "Set `virtual_machines.vgpu.type` of the pool to one of them.",
+    ),
+    Code(
+        "GPU-VM-DEVICES",
+        "Node {node}: it offers {found} to virtual machines, wanted {wanted}.",
+        "Run `oc get pods -n nvidia-gpu-operator -o wide --field-selector spec.nodeName={node}`: the pods of "
+        "VFIO or vGPU manager and of the sandbox device plugin have to run.",
+    ),
+    Code(
+        "GPU-VM-HELD",
+        "Virtual machines keep their GPUs: {machines}. A machine with a GPU cannot move to another node. "
+        "KubeVirt answers: {answer}.",
+        "Run `virtctl stop {name} -n {namespace}`: this ends the virtual machine. Or set gpu_on_busy: wait "
+        "(module option on_busy).",
+    ),
+    Code(
+        "GPU-VM-NAMES",
+        "The nodes of pool {pool} offer several devices to virtual machines ({names}), and nobody can tell "
+        "which is the GPU.",
+        "Set `virtual_machines.resource` of the pool to one of them, such as {name}.",
+    ),
+    Code(
+        "GPU-VM-NO-VIRTUALIZATION",
+        "The pool {pool} is for virtual machines, and the cluster has no HyperConverged (OpenShift "
+        "Virtualization). Nothing was changed.",
+        "Install the operator kubevirt-hyperconverged and create its HyperConverged, or remove `workload` of "
+        "the pool.",
+    ),
+    Code(
+        "GPU-VM-PERMIT",
+        "HyperConverged {object} permits {device} as {other}, by an entry of others, and the nodes offer it "
+        "as {resource}: no virtual machine with it starts. Nothing was changed.",
+        "Run `oc edit hyperconverged {object} -n {namespace}`, and remove the entry of {device} from "
+        "permittedHostDevices; the next run writes the right one.",
+    ),
+    Code(
+        "GPU-VM-PROVIDER",
+        "HyperConverged {object} has {device} from the provider {theirs} by an entry of others ({other}), "
+        "and the pool wants the provider {ours}: a node cannot have both. Nothing was changed.",
+        "Set `virtual_machines.provider` of the pool to {theirs}, or run `oc edit hyperconverged {object} -n "
+        "{namespace}` and remove that entry.",
+    ),
+    Code(
+        "GPU-VM-REFUSED",
+        "KubeVirt does not start the virtual machine: HyperConverged does not permit the device that it asks "
+        "for.",
+        "Run `oc get hyperconverged -A -o yaml`: deviceName of the virtual machine has to be a resourceName "
+        "in permittedHostDevices. After a change of the name run `ansible-playbook "
+        "playbooks/enable_gpus.yml` again.",
+    ),
+    Code(
+        "GPU-VM-UNPERMITTED",
+        "Node {node}: it offers {resources} to virtual machines, and HyperConverged {object} does not permit "
+        "that: no virtual machine with it starts.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again; it ends nothing. After an upgrade "
+        "of the GPU operator the name may be a new one: set deviceName of the virtual machines to it.",
+    ),
+    Code(
+        "GPU-VM-VFIO",
+        "The driver vfio-pci does not have the GPU, so no virtual machine gets it. Most often the IOMMU is "
+        "off.",
+        "Turn the IOMMU on in the host's firmware (Intel VT-d, AMD-Vi), and remove `virtual_machines.iommu: "
+        "false` from the pool.",
     ),
     Code(
         "GPU-WORKLOAD",

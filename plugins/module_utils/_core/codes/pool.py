@@ -159,6 +159,12 @@ CODES: t.Final = (
         "Attach GPUs with `gcp.gpus`, such as {type: nvidia-tesla-t4, count: 1}.",
     ),
     Code(
+        "POOL-NO-VIRTUALIZATION",
+        "{path}: the cluster has no OpenShift Virtualization: it has no HyperConverged.",
+        "Install the operator kubevirt-hyperconverged and create its HyperConverged, or remove `workload` of "
+        "the pool.",
+    ),
+    Code(
         "POOL-NONE",
         "{path}: is empty, so there is nothing to do.",
         "Write a file with pools as the message shows, and run `ansible-playbook playbooks/enable_gpus.yml "
@@ -262,6 +268,11 @@ CODES: t.Final = (
         "{path}: {type} has {model} devices ({vendor}), which the NVIDIA GPU Operator does not drive.",
         "Use another `instance_type`: {others}. To create such nodes anyway, set `accelerator: "
         "{accelerator}`.",
+    ),
+    Code(
+        "POOL-VGPU-TYPE",
+        "{path}: {model} has no vGPU {type}.",
+        "Set `{path}` to a vGPU of {model}, such as {model}-8Q.",
     ),
     Code(
         "POOL-ZONE",

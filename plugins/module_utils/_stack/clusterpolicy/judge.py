@@ -47,11 +47,14 @@ RDMA_CHAIN: t.Final = stages.chain({**_OF_NODES, gpudirect.STAGE: _NEEDED}, "gpu
 PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
-    stages.DRIVER: ("nvidia-driver-", "nvidia-gpu-driver-", "nvidia-vgpu-"),
+    stages.DRIVER: ("nvidia-driver-", "nvidia-gpu-driver-", "nvidia-vgpu-", "nvidia-vfio-manager-"),
     gpudirect.STAGE: ("nvidia-driver-", "nvidia-gpu-driver-"),
     stages.TOOLKIT: ("nvidia-container-toolkit-",),
-    stages.PLUGIN: ("nvidia-device-plugin-",),
-    stages.VALIDATOR: ("nvidia-operator-validator-", "nvidia-device-plugin-"),
+    stages.PLUGIN: ("nvidia-device-plugin-", "nvidia-sandbox-device-plugin-"),
+    stages.VALIDATOR: (
+        *("nvidia-operator-validator-", "nvidia-sandbox-validator-"),
+        *("nvidia-device-plugin-", "nvidia-vfio-manager-"),
+    ),
     stages.METRICS: ("nvidia-dcgm-",),
     stages.ALLOCATABLE: ("nvidia-mig-manager-", "nvidia-device-plugin-", "nvidia-vgpu-device-manager-"),
 }

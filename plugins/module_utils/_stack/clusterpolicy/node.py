@@ -7,13 +7,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ..._catalogue.well_known import GPU_PRESENT, MIG_CONFIG, MIG_STATE, PLUGIN_CONFIG
+from ..._catalogue.well_known import GPU_PRESENT, MIG_CONFIG, MIG_STATE, PLUGIN_CONFIG, WORKLOAD
 from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import FAILED, PENDING, Readiness, about_node
 from ..._nodes import devices
 from ..._nodes.labels import has_nvidia_pci, labels
 from ..._nodes.taints import matches, untolerated
-from .. import operands, stages
+from .. import operands, stages, virtual_machines
 from ..drivers import kernel
 from ..node import about_taints, judge_alive, judge_opt_out, judge_paused
 from ..params import StackPool
@@ -25,7 +25,6 @@ from .manifest import effective_tolerations, reason, state
 
 # Reasons of a `ready` ClusterPolicy while its operator knows no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
-WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
 # Kind of workload of a node that offers GPUs to containers.
 CONTAINER: t.Final = "container"
 # Reason of missing devices on a node whose device plugin runs: they come within seconds or never.
@@ -39,6 +38,10 @@ def judge_node(
 
     While the driver is upgraded, operands that only wait come after the upgrade, which makes them wait.
     """
+    pool = virtual_machines.as_seen(node, pool, policy)
+    if virtual_machines.is_of_platform(pool):
+        # The operands keep off, and HyperConverged comes first.
+        return [judge_alive(node)]
     upgrade = judge_upgrade(node, snapshot)
     found = _judge_operands(node, policy, snapshot)
     behind = [one for one in found if one.waits and upgrade is not None]
@@ -47,7 +50,7 @@ def judge_node(
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
         _judge_workload(node, pool, policy),
-        _judge_marks(node),
+        _judge_marks(node, pool),
         _judge_left(node, policy, snapshot),
         kernel.judge(node, policy, snapshot),
         gpudirect.judge_order(node, policy, snapshot),
@@ -97,6 +100,8 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
 
     The label counts only while the policy serves virtual machines; it then wins over the policy's default.
     """
+    if virtual_machines.of_machines([pool]):
+        return None
     machines = at(policy, "spec.sandboxWorkloads") or {}
     label = labels(node).get(WORKLOAD)
     kind = label or machines.get("defaultWorkload") or CONTAINER
@@ -109,7 +114,7 @@ def _judge_workload(node: KubeObject, pool: StackPool, policy: KubeObject) -> Fi
     return on_node(PENDING, node, "Workload", *text, stage=stages.LABELS)
 
 
-def _judge_marks(node: KubeObject) -> Finding | None:
+def _judge_marks(node: KubeObject, pool: StackPool) -> Finding | None:
     marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         label = f"{operands.DEPLOY}operands"
@@ -129,6 +134,8 @@ def _judge_marks(node: KubeObject) -> Finding | None:
         what = f"the operator has not labelled it {GPU_PRESENT}=true (it is {now})"
         more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
         return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", log, **more)
+    if virtual_machines.of_machines([pool]):
+        return judge_opt_out(node, ("sandbox-device-plugin", "sandbox-validator"))
     return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))
 
 
@@ -167,6 +174,8 @@ def _judge_operands(node: KubeObject, policy: KubeObject, snapshot: Snapshot) ->
 def _judge_devices(
     node: KubeObject, pool: StackPool, snapshot: Snapshot, is_upgrading: bool
 ) -> Finding | None:
+    if virtual_machines.of_machines([pool]):
+        return virtual_machines.judge(node, pool, snapshot)
     wanted = devices.expected(node, pool.get("expected") or {})
     short = devices.short(node, wanted)
     if partitioning := _judge_mig(node, short, snapshot):

@@ -21,7 +21,7 @@ from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import devices, drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
-from .. import left_labels, operands, upgrade
+from .. import left_labels, operands, upgrade, virtual_machine_steps, virtual_machines
 from ..drivers import files
 from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
 from ..judge import judge_gone, one_line_each
@@ -80,7 +80,10 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     params = completed(api, params, live)
     returning = _returning(api, params, live)
     draft = prepare(api, params, live)
-    ends = consent.ask(api, questions(api, draft), params.on_busy, BUSY)
+    machines = virtual_machine_steps.begin(api, params)
+    asked = [*questions(api, draft), *machines.questions()]
+    ends = consent.ask(api, asked, params.on_busy, BUSY)
+    virtual_machine_steps.label(api, machines)
     if draft.after is not live:
         write_files(api, params)
     other = write(api, params, draft)
@@ -91,7 +94,8 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     remove_files(api, params, snapshot["pods"])
     if returning:
         returning.finish()
-    return {**summary(api, params, snapshot), **as_result(other), "ends": ends}
+    permits = virtual_machine_steps.permit(api, machines)
+    return {**summary(api, params, snapshot), **as_result(other), "ends": ends, "permits": permits}
 
 
 def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.Any]:
@@ -106,7 +110,7 @@ def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.An
 
 def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
     """Return the options with what they mean here: GPUs, images of a mirror, files, and who gets GPUs."""
-    params = replace(params, pools=with_models(api, params.pools))
+    params = virtual_machines.completed(replace(params, pools=with_models(api, params.pools)))
     csvs = installed_csvs(api, params.namespace) if params.only_requested_gpus else []
     params = mirrored(api, files.named(params), lambda: installed_csvs(api, params.namespace))
     return requests.enforced(params, live, example(csvs), release(csvs))
@@ -274,6 +278,9 @@ def observe_policy(api: Api, params: LookParams, also: ExtraCauses | None = None
     also: queries and judge of a backend that builds on this one.
     """
     queries = {"policies": Query(POLICY), **stack_queries(params), "streams": toolkit_query()}
+    if any(map(virtual_machines.has_vgpus, params.pools)):
+        configs = virtual_machines.config_map(params.pools)
+        queries["vgpu_configs"] = Query(known("ConfigMap"), params.namespace, configs)
     judge = Judge(params, api.clock)
 
     def result(seen: Snapshot, findings: list[Finding]) -> dict[str, t.Any]:
@@ -303,6 +310,8 @@ def _monitoring(api: Api, object_name: str) -> dict[str, list[KubeObject]]:
 
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
+    if params.only_pools:
+        return virtual_machine_steps.give_back(api, params)
     ends = consent.ask(api, removal(api, params.name), params.on_busy, BUSY)
     return remove(api, params, ends)
 
@@ -316,11 +325,13 @@ def removal(api: Api, object_name: str) -> list[Question]:
         return []
     cause = f"ClusterPolicy {object_name} is deleted, and with it driver and device plugin"
     by = "the garbage collector"
-    return [Question(cause, by, driver.DRIVEN, is_certain=False, order="all nodes at once")]
+    driven = Question(cause, by, driver.DRIVEN, is_certain=False, order="all nodes at once")
+    return [driven, *([virtual_machines.removal()] if at(live, "spec.sandboxWorkloads.enabled") else [])]
 
 
 def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[str, t.Any]:
     """Delete the policy of this collection, and wait until no operand is left. Return the result."""
+    virtual_machine_steps.remove(api, params)
     if api.delete(POLICY, params.name):
         wait_gone(api, params, "GPU stack leaves")
     remove_labels(api, params)

@@ -17,6 +17,7 @@ from ..clusterpolicy import manifest as policy_manifest
 from ..clusterpolicy.default_spec import release
 from ..clusterpolicy.options import spec as fields
 from ..params import StackParams, StackPool, Values
+from ..virtual_machines import of_machines
 from . import options
 
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
@@ -93,7 +94,9 @@ def build(
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
         absent = {entry["name"] for entry in given}
-        names = dict.fromkeys(pool["name"] for pool in params.pools)
+        # A virtual machine brings its own driver.
+        served = [pool for pool in params.pools if not of_machines([pool])]
+        names = dict.fromkeys(pool["name"] for pool in served)
         entries = [{"name": object_name} for object_name in names if object_name not in absent]
     return [_manifest(entry, base, params, there.get(entry["name"])) for entry in entries]
 

@@ -18,6 +18,7 @@ from ..._impact import consent, driver
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
+from .. import virtual_machine_steps
 from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
 from ..drivers.image import Change
@@ -56,8 +57,10 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
     refuse_unmade(api, params, wanted, live, draft.installed)
+    machines = virtual_machine_steps.begin(api, params)
     asked = [*policy_steps.questions(api, draft), *questions(params, wanted, live, draft.installed)]
-    ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)
+    ends = consent.ask(api, [*asked, *machines.questions()], params.on_busy, policy_steps.BUSY)
+    virtual_machine_steps.label(api, machines)
     write_files(api, params)
     _delete(api, clashing)
     differs = keep(api, params, first, live)
@@ -76,6 +79,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         "nvidia_drivers_unlisted": _unlisted(api, manifest.unlisted(params, wanted, live)),
         "differs": [*found["differs"], *differs],
         "ends": ends,
+        "permits": virtual_machine_steps.permit(api, machines),
     }
 
 
@@ -254,6 +258,8 @@ def _observe(api: Api, params: StackParams, wanted: list[KubeObject]) -> Snapsho
 
 def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the drivers with their pods, then the policy with its operands. Return the module's result."""
+    if params.only_pools:
+        return policy_steps.absent(api, params)
     drivers = _removable(api, preconditions.gpu_cluster)
     asked = [*map(_deletion, drivers), *policy_steps.removal(api, params.name)]
     ends = consent.ask(api, asked, params.on_busy, policy_steps.BUSY)

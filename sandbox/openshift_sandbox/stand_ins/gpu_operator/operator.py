@@ -167,8 +167,7 @@ class GpuOperator(Reconciler):
                 policy, running, facts.kernels(cluster.objects("Node"), running)
             )
         elif operand in (DRIVER, VGPU_MANAGER):
-            systems = facts.kernels(cluster.objects("Node"), running).values()
-            system = next(iter(systems), "")
+            system = next(iter(facts.kernels(cluster.objects("Node"), running).values()), "")
             desired = daemon_sets.driver_daemon_sets(policy, running, versions, system, operand)
         else:
             desired = [daemon_sets.daemon_set(operand, policy, running)]

@@ -1,0 +1,277 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps for pools of virtual machines: label nodes, and permit their devices in HyperConverged."""
+
+from __future__ import annotations
+
+import typing as t
+
+from .._core.errors import NotReadyError
+from .._core.objects import KubeObject, Snapshot, name
+from .._core.ownership import selector
+from .._core.readiness import Readiness, pending, ready
+from .._frame.dry_run import dry_run_apply
+from .._impact import consent
+from .._impact.impact import DRAIN, Question
+from .._kube.client import Api, Query
+from .._kube.kinds import known
+from .._nodes import drain
+from .._nodes.evictions import evict
+from .._nodes.labels import labels
+from .._nodes.pool_nodes import nodes_of
+from .._sharing.mig_steps import give
+from .._virtualization import hyperconverged, schema, steps as virtualization
+from .._virtualization.hyperconverged import Permit
+from . import virtual_machines as machines
+from .params import StackParams, StackPool
+
+_NODE: t.Final = known("Node")
+_POD: t.Final = known("Pod")
+
+
+class Work(t.NamedTuple):
+    """What a task does for pools of virtual machines. changes: nodes with the labels that they get."""
+
+    params: StackParams
+    live: KubeObject | None
+    changes: list[tuple[KubeObject, dict[str, str | None]]]
+
+    def questions(self) -> list[Question]:
+        """Return what to find out before the first write."""
+        asking = [pool for pool in self.params.pools if pool.get("workload")]
+        return [machines.question(pool) for pool in asking] if self.changes else []
+
+
+def begin(api: Api, params: StackParams) -> Work:
+    """Return the work. Raise before the first write if HyperConverged is missing, or has other permits."""
+    pools = [pool for pool in params.pools if pool.get("workload")]
+    if not pools:
+        return Work(params, None, [])
+    nodes = api.list(_NODE)
+    changes = [
+        (node, lacking)
+        for pool in pools
+        for node in nodes_of(nodes, pool)
+        if (lacking := machines.marks(labels(node), pool))
+    ]
+    live, asking = virtualization.look(api), machines.of_machines(pools)
+    if asking and live is None:
+        raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
+    _refuse_types(api, asking, params.namespace)
+    if asking and live is not None:
+        try:
+            wanted = machines.permits(asking, nodes)
+        except NotReadyError:
+            # Two names may be those before and after an upgrade that is still on its way: `permit` decides.
+            return Work(params, live, changes)
+        _refuse_others(live, wanted, asking)
+        if manifest := _manifest(live, wanted, pools, nodes):
+            dry_run_apply(api, manifest, live, force=True)
+    return Work(params, live, changes)
+
+
+def _refuse_types(api: Api, pools: t.Sequence[StackPool], namespace: str) -> None:
+    """Raise NotReadyError for a type of vGPU that the vGPU device manager does not know, if it is there."""
+    asking = [pool for pool in pools if machines.has_vgpus(pool)]
+    config_map = machines.config_map(asking)
+    found = machines.types(api.get(known("ConfigMap"), config_map, namespace)) if asking else []
+    for pool in asking:
+        wanted = machines.options(pool)["vgpu"]["type"]
+        if found and wanted not in found:
+            raise NotReadyError(
+                "GPU-VGPU-TYPE",
+                config_map=config_map,
+                namespace=namespace,
+                type=wanted,
+                pool=pool["name"],
+                types=", ".join(found[:20]),
+            )
+
+
+def label(api: Api, work: Work) -> None:
+    """Give the nodes their labels, once their virtual machines have ended if they may.
+
+    The managers of the GPU operator end pods that use GPUs, and leave virtual machines alone.
+    """
+    if work.params.on_busy == DRAIN:
+        _end_machines(api, {name(node) for node, _wanted in work.changes})
+    for node, wanted in work.changes:
+        give(api, node, wanted)
+
+
+def _end_machines(api: Api, nodes: t.Collection[str]) -> None:
+    """Ask the virtual machines with devices on these nodes to end. Raise NotReadyError if some stay."""
+    held = {}
+    launchers = selector(drain.LAUNCHER)
+    for pod in api.list(_POD, labels=launchers, keep=drain.busy_on(nodes)) if nodes else []:
+        if answer := evict(api, pod):
+            held[drain.name(pod)] = (pod, answer)
+    if not held:
+        return
+    pod, answer = next(iter(held.values()))
+    where = [f"{one} on {drain.node_of(kept)} of {drain.owner(kept)}" for one, (kept, _why) in held.items()]
+    raise NotReadyError(
+        "GPU-VM-HELD",
+        machines="; ".join(where[:10]),
+        answer=answer,
+        name=drain.owner(pod).rpartition(" ")[2],
+        namespace=pod["metadata"]["namespace"],
+        evidence=where,
+    )
+
+
+def permit(api: Api, work: Work) -> list[dict[str, t.Any]]:
+    """Permit the devices of the pools under the names that nodes offer, and wait for those of the platform.
+
+    Return the permits of the pools, as the result has them. Others' entries stay.
+    """
+    if work.live is None:
+        return []
+    pools, nodes = [pool for pool in work.params.pools if pool.get("workload")], api.list(_NODE)
+    wanted = machines.permits(pools, nodes)
+    live = virtualization.look(api) or work.live
+    _refuse_others(live, wanted, pools)
+    _warn_of_names(api, live, wanted)
+    if manifest := _manifest(live, wanted, pools, nodes):
+        _apply(api, manifest, live)
+    if any(map(machines.is_of_platform, pools)):
+        _wait(api, pools)
+    return [
+        {"device": permit.selector, "resource": permit.resource, "provider": _provider(permit)}
+        for permit in wanted
+    ]
+
+
+def _provider(permit: Permit) -> str:
+    return schema.OPERATOR if permit.is_external else schema.PLATFORM
+
+
+def _apply(api: Api, manifest: KubeObject, live: KubeObject) -> None:
+    """Apply our fields. Whoever made the object has its defaults, and the entries of others are checked."""
+    api.apply(manifest, force_conflicts=True, own=False, live=live)
+
+
+def _manifest(
+    live: KubeObject, wanted: t.Sequence[Permit], pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]
+) -> KubeObject | None:
+    """Return the object with the permits of the pools; None if this collection has nothing in it.
+
+    pools: all with a workload; one of containers gives back what it had.
+    """
+    taken, has_manager = {permit.key for permit in wanted}, any(map(machines.has_vgpus, pools))
+    is_known = all(machines.permits([pool], nodes) for pool in machines.of_machines(pools))
+    # Nodes that offer nothing now, such as those that reboot, keep the permits of a run before.
+    ours = _kept(live, pools, nodes) if is_known else hyperconverged.ours(live)
+    kept = [permit for permit in ours if permit.key not in taken]
+    if not (wanted or has_manager or hyperconverged.is_touched(live)):
+        return None
+    # The server tells entries apart by their letters, in upper and lower case.
+    spelt = {permit.key: permit.selector for permit in hyperconverged.permits(live)}
+    named = [permit._replace(selector=spelt.get(permit.key, permit.selector)) for permit in wanted]
+    return hyperconverged.manifest(live, [*named, *kept], has_manager=has_manager)
+
+
+def _kept(live: KubeObject, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]) -> list[Permit]:
+    """Return entries of this collection that stay, since nodes outside the pools offer the resource."""
+    ours = {name(node) for pool in pools for node in nodes_of(list(nodes), pool)}
+    offered = {
+        key
+        for node in nodes
+        if name(node) not in ours
+        for key, number in ((node.get("status") or {}).get("allocatable") or {}).items()
+        if str(number) != "0"
+    }
+    return [permit for permit in hyperconverged.ours(live) if permit.resource in offered]
+
+
+def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequence[StackPool]) -> None:
+    """Raise NotReadyError for an entry of others that permits one of the devices in another way.
+
+    The same goes for vGPUs that KubeVirt makes itself, beside those of the vGPU device manager.
+    """
+    place = {"object": name(live), "namespace": live["metadata"]["namespace"]}
+    if any(map(machines.has_vgpus, pools)) and hyperconverged.makes_mediated(live):
+        made = Permit("vGPUs", "mediatedDevicesConfiguration", is_external=False)
+        raise _other_provider(made, place)
+    ours = {permit.key for permit in hyperconverged.ours(live)}
+    others = {entry.key: entry for entry in hyperconverged.permits(live) if entry.key not in ours}
+    for permit in wanted:
+        other = others.get(permit.key, permit)
+        if other.is_external != permit.is_external:
+            raise _other_provider(other, place)
+        if other.resource != permit.resource:
+            raise NotReadyError(
+                "GPU-VM-PERMIT",
+                device=permit.selector,
+                other=other.resource,
+                resource=permit.resource,
+                object=place["object"],
+                namespace=place["namespace"],
+            )
+
+
+def _other_provider(other: Permit, place: dict[str, str]) -> NotReadyError:
+    wanted = schema.PLATFORM if other.is_external else schema.OPERATOR
+    return NotReadyError(
+        "GPU-VM-PROVIDER",
+        device=other.selector,
+        other=other.resource,
+        theirs=_provider(other),
+        ours=wanted,
+        object=place["object"],
+        namespace=place["namespace"],
+    )
+
+
+def _warn_of_names(api: Api, live: KubeObject, wanted: t.Iterable[Permit]) -> None:
+    """Say which names changed: virtual machines that ask for the old one do not start again."""
+    before = {permit.key: permit for permit in hyperconverged.ours(live)}
+    for permit in wanted:
+        old = before.get(permit.key)
+        if old and old.resource != permit.resource:
+            api.warn(
+                f"The nodes offer {permit.selector} as {permit.resource} now, and not as {old.resource}: "
+                f"virtual machines with deviceName {old.resource} do not start until they name the new one."
+            )
+
+
+def _wait(api: Api, pools: t.Sequence[StackPool]) -> None:
+    """Wait until nodes offer the devices that KubeVirt's own device plugin serves."""
+    mine = [pool for pool in pools if machines.is_of_platform(pool)]
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        for pool in mine:
+            for node in nodes_of(snapshot["nodes"], pool):
+                if finding := machines.judge(node, pool, snapshot):
+                    return pending(finding.reason, finding.message, code=finding.code, remedy=finding.remedy)
+        return ready("Offered", "the nodes offer their devices to virtual machines")
+
+    api.wait({"nodes": Query(_NODE)}, judge, "devices of virtual machines", on_timeout_code="GPU-VM-DEVICES")
+
+
+def give_back(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Do what `remove` does while the stack stays for others; ask before the first write."""
+    pools, nodes = machines.of_machines(params.pools), api.list(_NODE)
+    ends = consent.ask(api, [machines.returning(pool) for pool in pools], params.on_busy, "GPU-BUSY")
+    if params.on_busy == DRAIN:
+        going = {name(node) for pool in pools for node in nodes_of(nodes, pool)}
+        _end_machines(api, going)
+    remove(api, params)
+    return {"name": params.name, "state": "", "reason": "", "driver_version": "", "nodes": [], "ends": ends}
+
+
+def remove(api: Api, params: StackParams) -> None:
+    """Take our permits out of HyperConverged, and the labels of the pools from their nodes."""
+    pools = machines.of_machines(params.pools)
+    if not pools:
+        return
+    live, nodes = virtualization.look(api), api.list(_NODE)
+    if live is not None and hyperconverged.is_touched(live):
+        # What the GPU operator offers goes with it.
+        kept = [one for one in _kept(live, pools, nodes) if params.only_pools or not one.is_external]
+        has_manager = any(permit.is_mediated and permit.is_external for permit in kept)
+        _apply(api, hyperconverged.manifest(live, kept, has_manager=has_manager), live)
+    for pool in pools:
+        for node in nodes_of(nodes, pool):
+            if given := machines.unmarked(labels(node), pool):
+                give(api, node, given)

@@ -1,0 +1,260 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps for virtual machines: nodes are asked for and labelled, HyperConverged keeps what others wrote."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.engine import api_on
+from unit.fake_server import Answer, FakeServer, status
+from unit.stack.builders import some_params
+from unit.stack.test_virtual_machines import IMAGE, PLATFORM, T4, WORKLOAD, pool
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import virtual_machine_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
+
+Object = dict[str, t.Any]
+NEVER: t.Final = {"type": "A10-12Q", "image": IMAGE, "licence_secret": "l"}
+
+
+def cluster(marks: dict[str, str] | None = None, offers: str = T4, spec: Object | None = None) -> FakeServer:
+    server = FakeServer("Node", "Pod", "Machine", "HyperConverged", "ConfigMap")
+    server.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "n", "labels": {"gpu": "vm", **(marks or {})}},
+            "status": {"allocatable": {offers: "2"}},
+        }
+    )
+    server.put(
+        {
+            "apiVersion": "hco.kubevirt.io/v1",
+            "kind": "HyperConverged",
+            "metadata": {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"},
+            "spec": {"virtualization": spec or {}},
+        }
+    )
+    return server
+
+
+def add_pod(server: FakeServer, resource: str) -> None:
+    limits = {"resources": {"limits": {resource: "1"}}}
+    server.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "busy", "namespace": "team"},
+            "spec": {"nodeName": "n", "containers": [{"name": "c", **limits}]},
+            "status": {"phase": "Running"},
+        }
+    )
+
+
+def run(server: FakeServer, *pools: StackPool, on_busy: str = "fail") -> list[Object]:
+    api = api_on(server)
+    work = virtual_machine_steps.begin(api, some_params(pools=list(pools), on_busy=on_busy))
+    consent.ask(api, work.questions(), on_busy, "GPU-BUSY")
+    virtual_machine_steps.label(api, work)
+    return virtual_machine_steps.permit(api, work)
+
+
+def spec_of(server: FakeServer) -> Object:
+    found: Object = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    return dict(found.get("spec") or {})
+
+
+def entry(resource: str, **more: t.Any) -> Object:
+    return {"pciHostDevices": [{"pciDeviceSelector": "10DE:1EB8", "resourceName": resource, **more}]}
+
+
+def test_a_node_is_labelled_and_its_devices_are_permitted_once() -> None:
+    server = cluster()
+    wanted = {"device": "10DE:1EB8", "resource": T4, "provider": "operator"}
+    assert run(server, pool()) == [wanted]
+    permitted = {"permittedHostDevices": entry(T4, externalResourceProvider=True)}
+    assert spec_of(server) == {"virtualization": permitted}
+    assert len(server.writes()) == 2
+    assert run(server, pool()) == [wanted]
+    assert len(server.writes()) == 2, "a second run writes nothing"
+
+
+@pytest.mark.parametrize("resource", ["nvidia.com/gpu", T4])
+def test_pods_and_machines_of_a_node_that_changes_are_asked_for(resource: str) -> None:
+    server = cluster({WORKLOAD: "vm-vgpu"})
+    add_pod(server, resource)
+    with pytest.raises(
+        AcceleratorError, match="nodes of pool vm change to workload vm_passthrough"
+    ) as caught:
+        run(server, pool())
+    assert (caught.value.code, server.writes()) == ("GPU-BUSY", [])
+    run(server, pool(), on_busy="drain")
+    add_pod(server, T4)
+    run(server, pool())
+
+
+@pytest.mark.parametrize("answer", ["", "VMI vm is not live-migratable"])
+def test_a_virtual_machine_that_stays_is_named_before_a_label_changes(answer: str) -> None:
+    server = cluster({WORKLOAD: "vm-vgpu"})
+    add_pod(server, T4)
+    pod = next(one for one in server.objects.values() if one["kind"] == "Pod")
+    pod["metadata"]["labels"] = {"kubevirt.io": "virt-launcher"}
+    owner = {"apiVersion": "kubevirt.io/v1", "kind": "VirtualMachineInstance", "name": "vm", "uid": "1"}
+    pod["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+    asked = []
+
+    def send(method: str, url: str, *more: t.Any, **named: t.Any) -> t.Any:
+        if "/eviction" in url:
+            asked.append(method)
+            return status(429, "TooManyRequests", answer) if answer else Answer(201, {})
+        return server.answer(method, url, *more, **named)
+
+    server.request = send
+    if not answer:
+        run(server, pool(), on_busy="drain")
+        assert asked == ["POST"]
+        return
+    with pytest.raises(NotReadyError, match="team/busy on n of VirtualMachineInstance vm") as caught:
+        run(server, pool(), on_busy="drain")
+    assert (caught.value.code, server.writes()) == ("GPU-VM-HELD", [])
+    assert "virtctl stop vm -n team" in caught.value.remedy
+
+
+def test_a_new_name_after_an_upgrade_is_written_and_told() -> None:
+    server = cluster({WORKLOAD: "vm-passthrough"})
+    run(server, pool())
+    name = "nvidia.com/TU104GL_TESLA_T4_16GB"
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    node["status"]["allocatable"] = {name: "2"}
+    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    fields: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
+    apply = owner["metadata"]["managedFields"][0]
+    apply["fieldsV1"]["f:spec"]["f:virtualization"]["f:permittedHostDevices"]["f:pciHostDevices"] = fields
+    api = api_on(server)
+    work = virtual_machine_steps.begin(api, some_params(pools=[pool()]))
+    virtual_machine_steps.permit(api, work)
+    (said,) = [text for text in api.warnings if name in text]
+    assert f"deviceName {T4} do not start" in said
+    (permitted,) = spec_of(server)["virtualization"]["permittedHostDevices"]["pciHostDevices"]
+    assert permitted["resourceName"] == name
+
+
+@pytest.mark.parametrize(
+    ("spec", "wanted", "code"),
+    [
+        (
+            {"permittedHostDevices": entry("nvidia.com/T4", externalResourceProvider=True)},
+            pool(),
+            "GPU-VM-PERMIT",
+        ),
+        ({"permittedHostDevices": entry(T4)}, pool(), "GPU-VM-PROVIDER"),
+        (
+            {"permittedHostDevices": entry(T4, externalResourceProvider=True)},
+            pool(**PLATFORM),
+            "GPU-VM-PROVIDER",
+        ),
+        (
+            {"mediatedDevicesConfiguration": {"mediatedDeviceTypes": ["nvidia-230"]}},
+            pool("vm_vgpu"),
+            "GPU-VM-PROVIDER",
+        ),
+    ],
+)
+def test_what_others_permit_in_another_way_is_refused_before_any_write(
+    spec: Object, wanted: StackPool, code: str
+) -> None:
+    server = cluster(spec=spec)
+    with pytest.raises(NotReadyError) as caught:
+        run(server, wanted)
+    assert (caught.value.code, server.writes()) == (code, [])
+
+
+def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
+    server = cluster()
+    metadata = {"name": "default-vgpu-devices-config", "namespace": "nvidia-gpu-operator"}
+    text = "vgpu-configs: {A10-24Q: [{devices: all, vgpu-devices: {A10-24Q: 1}}]}"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    server.put({**config, "data": {"config.yaml": text}})
+    with pytest.raises(NotReadyError, match="no vGPUs of type A10-12Q, as pool vm wants them"):
+        run(server, pool("vm_vgpu"))
+    assert server.writes() == []
+
+
+def test_the_same_entry_of_others_is_good_enough() -> None:
+    server = cluster(spec={"permittedHostDevices": entry(T4, externalResourceProvider=True)})
+    assert [one["resource"] for one in run(server, pool())] == [T4]
+
+
+def test_two_names_on_the_way_of_an_upgrade_are_decided_at_its_end() -> None:
+    server = cluster({WORKLOAD: "vm-passthrough"})
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    node["status"]["allocatable"] = {T4: "2", f"{T4}_16GB": "2"}
+    api = api_on(server)
+    work = virtual_machine_steps.begin(api, some_params(pools=[pool()]))
+    with pytest.raises(NotReadyError, match="nobody can tell"):
+        virtual_machine_steps.permit(api, work)
+    node["status"]["allocatable"] = {T4: "0", f"{T4}_16GB": "2"}
+    assert [one["resource"] for one in virtual_machine_steps.permit(api, work)] == [f"{T4}_16GB"]
+
+
+def test_without_openshift_virtualization_nothing_is_written() -> None:
+    server = FakeServer("Node", "Pod")
+    with pytest.raises(NotReadyError, match="no HyperConverged"):
+        run(server, pool())
+    assert server.writes() == []
+
+
+def test_pools_without_a_workload_send_no_request() -> None:
+    server = cluster()
+    assert run(server, pool("")) == []
+    assert server.requests == []
+
+
+def test_a_pool_of_containers_gives_back_what_it_had() -> None:
+    server = cluster()
+    run(server, pool())
+    assert run(server, pool("container")) == []
+    assert spec_of(server) == {}
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    assert node["metadata"]["labels"][WORKLOAD] == "container"
+
+
+def test_what_was_written_goes_with_the_pools() -> None:
+    server = cluster()
+    run(server, pool())
+    virtual_machine_steps.remove(api_on(server), some_params(pools=[pool()], state="absent"))
+    assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
+    assert node["metadata"]["labels"] == {"gpu": "vm"}
+
+
+def test_a_pool_leaves_a_stack_that_stays_for_others() -> None:
+    server = cluster()
+    run(server, pool())
+    other = next(one for one in server.objects.values() if one["kind"] == "Node")
+    server.put({**other, "metadata": {"name": "other", "labels": {"gpu": "other"}}})
+    add_pod(server, T4)
+    params = some_params(pools=[pool()], state="absent", only_pools=True)
+    written = server.writes()
+    with pytest.raises(AcceleratorError, match="nodes of pool vm no longer give") as caught:
+        virtual_machine_steps.give_back(api_on(server), params)
+    assert (caught.value.code, server.writes()) == ("GPU-BUSY", written)
+    server.objects = {key: one for key, one in server.objects.items() if one["kind"] != "Pod"}
+    fields: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
+    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    apply = owner["metadata"]["managedFields"][0]
+    apply["fieldsV1"]["f:spec"]["f:virtualization"]["f:permittedHostDevices"]["f:pciHostDevices"] = fields
+    virtual_machine_steps.give_back(api_on(server), params)
+    assert spec_of(server)["virtualization"]["permittedHostDevices"] == entry(
+        T4, externalResourceProvider=True
+    )
+    node = next(one for one in server.objects.values() if one["metadata"]["name"] == "n")
+    assert node["metadata"]["labels"] == {"gpu": "vm"}
