@@ -46,6 +46,7 @@ _value:
     - C(rebooted) lists the nodes that would restart and the object that restarts them. C(no_reboot) says why
       no node restarts.
     - C(autoscaling) has the bounds and GPU limits, C(limits) the limits of the provider's account.
+    - C(images) has RV(accelerators.openshift.image_mirrors#module:images) if they come from mirrors.
     - C(leftovers) lists pools, quotas and priority classes that this collection made and that the list of
       pools does not have, each with the command that removes it.
     - C(quotas), C(cost) of all pools, and C(warnings) complete the report. C(table) has all of it as text.
@@ -75,6 +76,7 @@ _value:
         needs: 8
         pools: [demo]
     quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
+    images: []
     cost: null
     leftovers: []
     warnings: []

@@ -18,7 +18,10 @@ description:
   - Asks the cluster whether each image resolves with its mirror sets and pull secrets, by an
     C(ImageStreamImport) that imports nothing. It needs the right to C(create)
     C(imagestreamimports.image.openshift.io). No layer is pulled.
-  - Where the cluster has no such API, an image is C(unchecked). Writes nothing.
+  - Where the cluster has no such API, or an older one that knows only C(ImageContentSourcePolicy), this
+    machine asks the mirrors with the pull secrets and certificate authorities of the cluster. It has to be
+    allowed to C(get) Secret C(openshift-config/pull-secret) and to C(list) Secrets in O(namespace).
+  - An image is C(unchecked) where neither is possible. Writes nothing.
   - Checks what keeps nodes from a mirror - lists of registries, proxy, certificates, sets that serve only
     digests, a missing tag of the Driver Toolkit.
 extends_documentation_fragment:
@@ -79,8 +82,9 @@ options:
     default: true
   mirrored_only:
     description:
-      - Look only where images come from mirrors. That is a cluster with an C(ImageDigestMirrorSet), or with
-        a disabled default catalogue. On any other cluster this costs two requests.
+      - Look only where images come from mirrors. That is a cluster with an C(ImageDigestMirrorSet) or an
+        C(ImageContentSourcePolicy), or with a disabled default catalogue. On any other cluster this costs
+        three requests.
     type: bool
     default: false
   fail_on:
@@ -115,7 +119,9 @@ mirrored:
 images:
   description:
     - Each image. C(asked) has the registries in the order in which a node asks them, C(answer) what they
-      said. C(package) is the operator whose catalogue brings the image into a mirror.
+      said. C(proof) says who asked - C(cluster) is the API server, C(controller) is this machine, whose way
+      to the registry may differ from that of nodes, and C(none) is nobody. C(package) is the operator whose
+      catalogue brings the image into a mirror.
   returned: always
   type: list
   elements: dict
@@ -127,6 +133,7 @@ images:
       package: ""
       asked: ["registry.example.com:8443/nvcr/nvidia/driver:580.95.05-rhel9"]
       answer: 404, not found
+      proof: cluster
       digest: ""
       code: MIRROR-MISSING
 image_table:
@@ -134,7 +141,7 @@ image_table:
   returned: always
   type: list
   elements: str
-  sample: ["IMAGE  ANSWER  FOR  WHY"]
+  sample: ["IMAGE  ANSWER  PROOF  FOR  WHY"]
 unlisted:
   description: Releases on the way whose images only the catalogue names. RV(image_set) mirrors them.
   returned: always

@@ -16,6 +16,12 @@ _INTRO: t.Final = """\
 
 <!-- Do not edit this page: change plugins/module_utils/_core/codes, then run `make docs`. -->
 
+```console
+$ ansible-playbook accelerators.openshift.enable_gpus -e @pools.yml
+localhost: MACH-CAPACITY: 1 of 2 pools are not ready. training: 0 of 1 nodes
+Remedy: Run again later, or add a candidate to the pool.
+```
+
 A failed task returns `code`, `layer`, `message`, `remedy` and `evidence`. A code keeps its meaning in every
 release, and always has the same layer, which says where to look first.
 

@@ -26,6 +26,10 @@ _INTRO: t.Final = """\
 
 <!-- Do not edit this page: change plugins/module_utils/_stack/known_texts.py, then run `make docs`. -->
 
+```console
+ansible-playbook accelerators.openshift.diagnose      # reads the logs, and quotes what it found
+```
+
 A failed task and `special_resource` in check mode read logs, events and conditions, and look for these texts.
 A text that is found gives its [code](errors.md), its cause and its remedy, and is quoted with its pod. The
 first row that fits counts, so rows that name a symptom come last. Where no row fits, the last line that looks

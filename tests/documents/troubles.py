@@ -19,6 +19,10 @@ _INTRO: t.Final = """\
 
 <!-- Do not edit this page: change tests/documents/troubles.yml, then run `make troubles`. -->
 
+```console
+ansible-playbook accelerators.openshift.diagnose
+```
+
 Pains that people report, and what `ansible-playbook playbooks/diagnose.yml` says of each. A run on sandboxes
 wrote this page: it staged each pain on a cluster with the pools `inference` (t4-0, t4-1) and `training`
 (a100-0), looked for the first cause, and copied its remedy. Pods and machines have other names in each run.

@@ -93,7 +93,11 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("no pull secret", PULL, ["list"] * 6),
     ("no GPU to share", SHARING, ["list"]),
     ("no GPU to partition", PARTITION, ["list", "get"]),
-    ("no mirrors", {"accelerators.openshift.image_mirrors": {"mirrored_only": True}}, ["get", "list"]),
+    (
+        "no mirrors",
+        {"accelerators.openshift.image_mirrors": {"mirrored_only": True}},
+        ["get", "list", "list"],
+    ),
     ("no operator to upgrade", {"accelerators.openshift.operator_upgrade": {}}, ["list"]),
     ("rights", {"accelerators.openshift.access_grant": RIGHTS}, GRANTED),
     ("rights unchanged", {"accelerators.openshift.access_grant": RIGHTS}, LOOKED),
@@ -116,6 +120,7 @@ AGAIN: t.Final = {
     # whether images come from mirrors
     "get operatorhubs.config.openshift.io": 1,
     "list imagedigestmirrorsets.config.openshift.io": 1,
+    "list imagecontentsourcepolicies.operator.openshift.io": 1,
     "list machinesets.machine.openshift.io": 2,
     "list machines.machine.openshift.io": 2,
     "list subscriptions.operators.coreos.com": 4,

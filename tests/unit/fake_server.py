@@ -39,6 +39,10 @@ class Answer:
             body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
         )
 
+    @property
+    def data(self) -> bytes:
+        return self._data
+
     def read(self, _size: int | None = None, decode_content: bool = True) -> bytes:
         data, self._data = self._data, b""
         return data

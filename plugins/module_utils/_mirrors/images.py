@@ -8,7 +8,7 @@ import typing as t
 
 from .._catalogue import generations
 from .._catalogue.driver_branches import REPOSITORY
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._nodes.labels import labels
 from .._nodes.system import system
 from .._nodes.taints import matches
@@ -25,9 +25,8 @@ Data = t.Mapping[str, t.Any]
 ARCH: t.Final = "kubernetes.io/arch"
 # Sections of images whose tags end as the driver's do.
 _BESIDE: t.Final = ("gds", "gdrcopy")
-# The tag of the vGPU manager depends on hosts that no pool describes.
-_VGPU: t.Final = ("vgpuManager", "vgpu_manager")
-# The NIC driver's section, as an option and as the API has it.
+# Drivers whose tags always have the minor version of the system, as an option and as the API has it.
+_VGPU: t.Final = ("vgpu_manager", "vgpuManager")
 _NIC_DRIVER: t.Final = ("ofed_driver", "ofedDriver")
 # Images of the GPU operator for virtual machines, confidential computing and GDRCopy, which few pools need.
 _SELDOM: t.Final = (
@@ -75,12 +74,12 @@ class System(t.NamedTuple):
     release: tuple[int, int]
     rhcos: tuple[str, ...]
 
-    def suffixes(self, operator: str, is_nic: bool = False) -> list[str]:
-        """Return the ends of the tags. operator: version of the GPU operator. is_nic: of the NIC driver."""
+    def suffixes(self, operator: str = "") -> list[str]:
+        """Return the ends of the tags. operator: version of the GPU operator; none for other drivers."""
         found = []
         for version in self.rhcos:
             both = suffixes_of_release(self.release, version, "")
-            short = not is_nic and (support.release_of(operator) or image.MAJOR_ONLY) >= image.MAJOR_ONLY
+            short = operator and (support.release_of(operator) or image.MAJOR_ONLY) >= image.MAJOR_ONLY
             found += both[-1:] if short else both[:1]
         return sorted(set(found))
 
@@ -132,31 +131,21 @@ def of_driver(
     """
     beside = [driver[key] for key in _BESIDE if (driver.get(key) or {}).get("image")]
     found = [one for part in beside for one in of_driver(part, csvs, on, nodes, whose)]
-    return found + _of_driver(driver, csvs, on, nodes, whose)
-
-
-def _of_driver(
-    driver: Data,
-    csvs: t.Sequence[str],
-    on: System,
-    nodes: t.Sequence[KubeObject],
-    whose: tuple[tuple[str, ...], tuple[str, ...]],
-) -> list[Wanted]:
     version = str(driver.get("version") or "")
     if not version or driver.get("enabled") is False:
-        return []
+        return found
     place = {"repository": driver.get("repository") or REPOSITORY, "image": driver.get("image") or "driver"}
     path = f"{place['repository']}/{place['image']}"
     if version.startswith("sha256:"):
-        return [Wanted(f"{path}@{version}", "driver, by digest", *whose)]
+        return [*found, Wanted(f"{path}@{version}", "driver, by digest", *whose)]
     if driver.get("use_precompiled") or driver.get("usePrecompiled"):
         needs = image.precompiled({**place, "version": version}, nodes)
-        return [
+        return found + [
             Wanted(one, f"precompiled driver for kernel {need.kernel}", *whose)
             for need in needs
             for one in need.images[-1:]
         ]
-    return [
+    return found + [
         Wanted(f"{path}:{version}-{suffix}", f"{place['image']}, by the tag that {csv} takes", *whose)
         for csv in csvs
         for suffix in on.suffixes(catalogue.version_of(csv))
@@ -170,19 +159,20 @@ def of_operands(
 
     csvs: as in `of_driver`, which knows the tags of what stands beside the driver.
     """
-    apart = ("driver", *_VGPU, *_BESIDE, *_NIC_DRIVER)
-    rest = {key: value for key, value in spec.items() if key not in apart}
+    versions = {key: str(at(spec, f"{key}.version") or "") for key in (*_VGPU, *_NIC_DRIVER)}
+    tagged = [key for key, version in versions.items() if not version.startswith("sha256:")]
+    rest = {key: value for key, value in spec.items() if key not in ("driver", *_BESIDE, *tagged)}
     whose = ((who,), tuple(archs))
     found = [Wanted(one, f"{_part(one)}, as its options say", *whose) for one in chosen(rest)]
     found += of_driver({key: spec.get(key) for key in _BESIDE}, csvs, on, (), whose)
-    nic: Data = next((spec[key] for key in _NIC_DRIVER if spec.get(key)), {})
-    if nic.get("image") and nic.get("version"):
-        path = "/".join(filter(None, (nic.get("repository"), nic["image"])))
-        found += [
-            Wanted(f"{path}:{nic['version']}-{suffix}-{arch}", "driver of the network cards", (who,), (arch,))
-            for suffix in on.suffixes("", is_nic=True)
-            for arch in archs
-        ]
+    for keys, why in ((_NIC_DRIVER, "driver of the network cards"), (_VGPU, "vGPU manager")):
+        part: Data = next((spec[key] for key in keys if key in tagged and spec.get(key)), {})
+        if not part.get("image") or not part.get("version") or part.get("enabled") is False:
+            continue
+        path = "/".join(filter(None, (part.get("repository"), part["image"])))
+        for tag in (f"{path}:{part['version']}-{suffix}" for suffix in on.suffixes()):
+            nic = [Wanted(f"{tag}-{arch}", why, (who,), (arch,)) for arch in archs]
+            found += nic if keys == _NIC_DRIVER else [Wanted(tag, why, *whose)]
     return found
 
 
@@ -228,17 +218,12 @@ def merged(wanted: t.Iterable[Wanted]) -> list[Wanted]:
     """Return each image once, with every reason and everybody who needs it, sorted by the image."""
     found: dict[str, Wanted] = {}
     for one in wanted:
-        known = found.get(one.image)
-        if known is None:
-            found[one.image] = one
-            continue
-        whys = dict.fromkeys([*known.why.split("; "), one.why])
-        found[one.image] = Wanted(
-            one.image,
-            "; ".join(whys),
-            tuple(dict.fromkeys([*known.needed_by, *one.needed_by])),
-            tuple(sorted({*known.archs, *one.archs})),
-            known.package and one.package,
-            known.seldom and one.seldom,
+        known = found.get(one.image, one)
+        found[one.image] = known._replace(
+            why="; ".join(dict.fromkeys([*known.why.split("; "), one.why])),
+            needed_by=tuple(dict.fromkeys([*known.needed_by, *one.needed_by])),
+            archs=tuple(sorted({*known.archs, *one.archs})),
+            package=known.package and one.package,
+            seldom=known.seldom and one.seldom,
         )
     return [found[key] for key in sorted(found)]

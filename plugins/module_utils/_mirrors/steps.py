@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from .._core import secrets
 from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, at
 from .._kube.client import Api
@@ -17,10 +18,11 @@ from .._olm import catalogue, elsewhere, operators as olm_steps, subscription as
 from .._operators import channels, upgrade_path
 from .._operators.order import GPU, NETWORK, Wish
 from .._operators.upgrade_path import Stop, Way
+from .._pull_secret import docker_config
 from .._stack.drivers import image, toolkit
 from .._stack.drivers.registry import SETS
 from .._stack.drivers.steps import look_up
-from .._update.check import UNKNOWN, WARNING, Check, refusal, table, worst
+from .._update.check import OK, UNKNOWN, Check, refusal, table, worst
 from . import image_set, images, rules, verdicts
 from .images import Operator, Wanted
 from .verdicts import Asked
@@ -53,26 +55,33 @@ class ImageMirrorsParams:
 
 @dataclass
 class _Reader:
-    """Reads what may be forbidden. unread: a check for each kind that was."""
+    """Reads what may be forbidden, each once. unread: a check for each kind that was."""
 
     api: Api
     unread: list[Check] = field(default_factory=list)
+    _found: dict[tuple[str, ...], t.Any] = field(default_factory=dict)
 
-    def get(self, kind: str, name: str, namespace: str | None = None) -> KubeObject | None:
-        return self._read(kind, lambda: self.api.get(known(kind), name, namespace))
+    def get(self, kind: str, name: str, namespace: str = "") -> KubeObject | None:
+        return self._read(lambda: self.api.get(known(kind), name, namespace or None), kind, namespace, name)
 
-    def list(self, kind: str, namespace: str | None = None) -> list[KubeObject]:
-        return self._read(kind, lambda: self.api.list(known(kind), namespace)) or []
+    def list(self, kind: str, namespace: str = "") -> list[KubeObject]:
+        return self._read(lambda: self.api.list(known(kind), namespace or None), kind, namespace) or []
 
-    def _read(self, kind: str, look: t.Callable[[], T]) -> T | None:
+    def _read(self, look: t.Callable[[], T], *key: str) -> T | None:
         """Return what was read; None for a kind that is not served, or that the identity may not read."""
-        try:
-            return look()
-        except KindNotServedError:
-            return None
-        except ForbiddenError as exc:
-            self.unread.append(Check(kind, UNKNOWN, exc.message, exc.remedy, exc.code))
-            return None
+        if key not in self._found:
+            self._found[key] = None
+            try:
+                self._found[key] = look()
+            except KindNotServedError:
+                pass
+            except ForbiddenError as exc:
+                self.unread.append(Check(key[0], UNKNOWN, exc.message, exc.remedy, exc.code))
+        return t.cast("T | None", self._found[key])
+
+    def is_unread(self, kind: str) -> bool:
+        """Return whether the identity may not read the kind."""
+        return any(one.name == kind for one in self.unread)
 
 
 @dataclass(frozen=True)
@@ -93,11 +102,13 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
     facts, if a check is as severe as fail_on.
     """
     reader = _Reader(api)
-    hub, digests = reader.get("OperatorHub", "cluster"), reader.list("ImageDigestMirrorSet")
-    is_mirrored = bool(digests) or any(catalogue.disabled(hub, one) for one in catalogue.DEFAULT_SOURCES)
+    hub = reader.get("OperatorHub", "cluster")
+    is_mirrored = any(catalogue.disabled(hub, one) for one in catalogue.DEFAULT_SOURCES) or any(
+        map(reader.list, ("ImageDigestMirrorSet", "ImageContentSourcePolicy"))
+    )
     if params.mirrored_only and not is_mirrored:
         return _facts(is_mirrored, [], [], reader.unread)
-    seen = _look(reader, params, digests)
+    seen = _look(reader, params)
     pools = [{**pool, "archs": images.archs_of(pool, seen.nodes)} for pool in params.pools]
     wanted = _wanted(params, seen, pools)
     if params.image_set is not None:
@@ -117,7 +128,7 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
         error.facts.update(facts)
         raise error
     for one in checks:
-        if params.mirrored_only and one.verdict in (UNKNOWN, WARNING):
+        if params.mirrored_only and one.verdict != OK:
             api.warn(f"{one.code}: {one.message}. {one.remedy}")
     return facts
 
@@ -142,8 +153,8 @@ def _facts(
     }
 
 
-def _look(reader: _Reader, params: ImageMirrorsParams, digests: list[KubeObject]) -> _Seen:
-    more = [one for kind in SETS if kind != "ImageDigestMirrorSet" for one in _sets(reader.list(kind), kind)]
+def _look(reader: _Reader, params: ImageMirrorsParams) -> _Seen:
+    sets = [{**one, "kind": kind} for kind in SETS for one in reader.list(kind)]
     release = support.cluster_release(reader.get("ClusterVersion", "version"))
     nodes = reader.list("Node")
     nodes = [node for node in nodes if _WORKER in labels(node)] or nodes
@@ -156,12 +167,7 @@ def _look(reader: _Reader, params: ImageMirrorsParams, digests: list[KubeObject]
     ]
     stream = reader.get("ImageStream", toolkit.STREAM, toolkit.NAMESPACE)
     system = images.system_of(nodes, release) if release else images.System((0, 0), ())
-    sets = [*_sets(digests, "ImageDigestMirrorSet"), *more]
     return _Seen(sets, operators, [stream] if stream else [], nodes, system)
-
-
-def _sets(found: t.Iterable[KubeObject], kind: str) -> list[KubeObject]:
-    return [{**one, "kind": kind} for one in found]
 
 
 def _operator(
@@ -208,11 +214,10 @@ def _wanted(
     archs = sorted({arch for pool in pools for arch in pool["archs"]}) or ["amd64"]
     gpu = next((one.csvs for one in seen.operators if one.way.package == GPU), ())
     found = [one for operator in seen.operators for one in images.of_operator(operator, archs)]
-    for driver, mine in _drivers(params, pools):
-        names = tuple(pool["name"] for pool in mine)
-        nodes = [node for pool in mine for node in _nodes_of(pool, seen.nodes)]
-        whose = (names, tuple(sorted({arch for pool in mine for arch in pool["archs"]})))
-        found += images.of_driver(driver, gpu, seen.system, nodes, whose)
+    for pool in pools:
+        driver = {**params.driver, **(pool.get("driver") or {})}
+        whose = ((pool["name"],), tuple(pool["archs"]))
+        found += images.of_driver(driver, gpu, seen.system, _nodes_of(pool, seen.nodes), whose)
     found += images.of_operands(params.spec, GPU, seen.system, archs, gpu)
     found += images.of_operands(params.nic_cluster_policy, NETWORK, seen.system, archs)
     if _built_here(params, pools):
@@ -220,18 +225,6 @@ def _wanted(
     found += images.of_validations(params.validations, pools)
     found += [Wanted(one, "gpu_mirror_images", ("you",), tuple(archs)) for one in params.images]
     return images.merged(found)
-
-
-def _drivers(
-    params: ImageMirrorsParams, pools: t.Sequence[t.Mapping[str, t.Any]]
-) -> t.Iterator[tuple[t.Mapping[str, t.Any], list[t.Mapping[str, t.Any]]]]:
-    """Yield each driver with its pools: that of all, and those of pools with their own."""
-    if not pools:
-        return
-    yield params.driver, [pool for pool in pools if not pool.get("driver")] or list(pools)
-    for pool in pools:
-        if pool.get("driver"):
-            yield {**params.driver, **pool["driver"]}, [pool]
 
 
 def _nodes_of(pool: t.Mapping[str, t.Any], nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
@@ -249,7 +242,9 @@ def _built_here(params: ImageMirrorsParams, pools: t.Collection[t.Mapping[str, t
 def _untagged(params: ImageMirrorsParams, wanted: t.Iterable[Wanted]) -> list[Check]:
     """Return a check for a driver by tag whose whole tag is not known."""
     version = str(params.driver.get("version") or "")
-    if not version or params.driver.get("enabled") is False or any(version in one.image for one in wanted):
+    is_used = any("version" not in (pool.get("driver") or {}) for pool in params.pools)
+    is_on = version and is_used and params.driver.get("enabled") is not False
+    if not is_on or any(version in one.image for one in wanted):
         return []
     words = "no node shows which operating system its tag ends with"
     facts = {"image": f"driver:{version}-…", "words": words}
@@ -260,24 +255,51 @@ def _ask(reader: _Reader, params: ImageMirrorsParams, seen: _Seen, wanted: t.Seq
     """Return what the cluster's registries say of each image.
 
     The API server asks them with the pull secrets of the namespace and of the cluster. Before the first run
-    the operator has no namespace.
+    the operator has no namespace. This machine asks for images that the API server cannot look up.
     """
     namespace = params.namespace if reader.get("Namespace", params.namespace) else "default"
     answers: dict[str, image.Answer] = {}
     for start in range(0, len(wanted), _AT_ONCE):
         some = [one.image for one in wanted[start : start + _AT_ONCE]]
         answers |= look_up(reader.api, some, namespace)
-    return [
+    asked = [
         Asked(one, rules.route(one.image, seen.sets), answers[one.image], image_set.line(one, seen.operators))
         for one in wanted
     ]
+    left = [one for one in asked if one.is_left]
+    direct = {one.image: one for one in _asked_from_here(reader, namespace, left)} if left else {}
+    return [
+        one._replace(answer=direct.get(one.wanted.image, one.answer), is_direct=one in left) for one in asked
+    ]
+
+
+def _asked_from_here(reader: _Reader, namespace: str, asked: t.Sequence[Asked]) -> list[image.Answer]:
+    """Return what registries tell this machine, with the logins and the authorities of the cluster."""
+    from .registry import Registries  # most clusters look images up themselves
+
+    auths: docker_config.Auths = {}
+    for one in [reader.get("Secret", "pull-secret", _CONFIG), *reader.list("Secret", namespace)]:
+        if at(one, "type") == docker_config.TYPE:
+            auths |= docker_config.read(at(one, "data") or {})
+    secrets.register(*docker_config.secret_strings(auths))
+    config, proxy = reader.get("Image", "cluster"), reader.get("Proxy", "cluster")
+    names = [at(config, "spec.additionalTrustedCA.name"), at(proxy, "spec.trustedCA.name")]
+    maps = [reader.get("ConfigMap", name, _CONFIG) for name in names if name]
+    authorities = [text for one in maps for text in (at(one, "data") or {}).values()]
+    known_auths = None if reader.is_unread("Secret") else auths
+    try:
+        registries = Registries(reader.api, known_auths, authorities)
+    except OSError as exc:
+        words = f"the certificate authorities of the cluster cannot be read: {exc}"
+        return list(image.not_asked((one.wanted.image for one in asked), words).values())
+    return registries.look_up((one.wanted, one.route) for one in asked)
 
 
 def _of_toolkit(
     reader: _Reader, params: ImageMirrorsParams, seen: _Seen, pools: t.Sequence[t.Mapping[str, t.Any]]
 ) -> list[Check]:
     """Return the check of the Driver Toolkit: for the nodes of the pools, or else for all workers."""
-    if not _built_here(params, pools) or any(one.name == "ImageStream" for one in reader.unread):
+    if not _built_here(params, pools) or reader.is_unread("ImageStream"):
         return []
     mine = [node for pool in pools for node in _nodes_of(pool, seen.nodes)]
     return verdicts.of_toolkit(seen.streams[0] if seen.streams else None, mine or seen.nodes)
@@ -295,8 +317,7 @@ def _of_cluster(reader: _Reader, seen: _Seen, wanted: t.Sequence[Wanted]) -> lis
         ("Proxy cluster", "spec.trustedCA", at(proxy, "spec.trustedCA.name"), "ca-bundle.crt"),
         ("Image cluster", "spec.additionalTrustedCA", at(config, "spec.additionalTrustedCA.name"), ""),
     ):
-        before = len(reader.unread)
         live = reader.get("ConfigMap", authority, _CONFIG) if authority else None
-        if authority and len(reader.unread) == before:
+        if authority and not reader.is_unread("ConfigMap"):
             found += verdicts.of_authorities(f"{kind} {path}: {authority}", live, key)
     return found

@@ -11,7 +11,7 @@ import typing as t
 
 from .._core.objects import KubeObject, at, name, number_of
 from .._nodes.system import system
-from .._stack.drivers import toolkit
+from .._stack.drivers import image, toolkit
 from .._stack.drivers.image import MISSING, NOT_ASKED, REFUSED, THERE, Answer
 from .._stack.drivers.registry import lies_in
 from .._update.check import BLOCKING, OK, UNKNOWN, WARNING, Check
@@ -27,12 +27,29 @@ _INSIDE: t.Final = (".svc", ".cluster.local")
 
 
 class Asked(t.NamedTuple):
-    """An image, where nodes look for it, and what the registries said. line: brings it into the mirror."""
+    """An image, where nodes look for it, and what the registries said.
+
+    line: brings it into the mirror. is_direct: this machine asked, and not the API server.
+    """
 
     wanted: Wanted
     route: Route
     answer: Answer
     line: str
+    is_direct: bool = False
+
+    @property
+    def is_left(self) -> bool:
+        """Return whether the API server has no API for images, or is older and asked no mirror."""
+        words, mirrors = self.answer.words, [one for one in self.route.asked if one != self.wanted.image]
+        is_asked = any(one.partition("/")[0] in words for one in mirrors)
+        is_blind = self.answer.verdict == image.UNREACHABLE and self.route.sets and not is_asked
+        return words == image.NO_API or bool(is_blind)
+
+    @property
+    def proof(self) -> str:
+        """Return who asked: the API server of the cluster, this machine, or nobody."""
+        return "none" if self.answer.verdict == NOT_ASKED else "controller" if self.is_direct else "cluster"
 
     @property
     def said(self) -> str:
@@ -42,7 +59,7 @@ class Asked(t.NamedTuple):
             lacking = self.lacking
             return f"has no manifest for {' and '.join(lacking)}" if lacking else "there"
         if self.answer.verdict == MISSING:
-            return "404, not found"
+            return "404, no blob" if "blob unknown" in self.answer.words else "404, not found"
         if self.answer.verdict == NOT_ASKED:
             return "unchecked"
         if self.answer.verdict == REFUSED:
@@ -81,6 +98,7 @@ class Asked(t.NamedTuple):
             "package": one.package,
             "asked": list(self.route.asked),
             "answer": self.said,
+            "proof": self.proof,
             "digest": self.answer.digest,
             "code": self.code,
         }
@@ -94,6 +112,8 @@ def of_images(asked: t.Sequence[Asked], tag_set: KubeObject | None = None) -> li
         found.append(_check(code, those, json.dumps(tag_set)))
     if not found and asked:
         message = f"all {number_of(len(asked), 'image')} resolve with the mirrors and logins of the cluster"
+        if direct := sum(one.is_direct for one in asked):
+            message += f"; this machine asked for {direct} of them, and nodes may have another way"
         found.append(Check("images", OK, message))
     return found
 
@@ -244,10 +264,11 @@ def of_toolkit(stream: KubeObject | None, nodes: t.Iterable[KubeObject]) -> list
 
 def table(asked: t.Iterable[Asked]) -> list[str]:
     """Return the images as text, one line for each; digests are cut."""
-    rows = [("IMAGE", "ANSWER", "FOR", "WHY")]
+    rows = [("IMAGE", "ANSWER", "PROOF", "FOR", "WHY")]
     rows += [
-        (_DIGEST.sub(r"\1", one.wanted.image), one.said, ", ".join(one.wanted.needed_by), one.wanted.why)
+        (_DIGEST.sub(r"\1", it.image), one.said, one.proof, ", ".join(it.needed_by), it.why)
         for one in asked
+        for it in [one.wanted]
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    return ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return ["  ".join([*map(str.ljust, row, widths), row[4]]) for row in rows]

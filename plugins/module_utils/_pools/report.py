@@ -60,6 +60,7 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> JsonObject:
         "autoscaling": _autoscaling(plan["pools"], parts.get("nodes", ())),
         "limits": list(plan.get("limits") or []),
         "quotas": list(plan["quotas"]),
+        "images": [image for part in parts.get("images", ()) for image in part.get("images") or []],
         "cost": plan.get("cost"),
         "leftovers": [*leftovers.of_pools(plan, parts.get("nodes", ())), *(plan.get("leftovers") or [])],
         "warnings": warnings_of(steps),
@@ -157,6 +158,7 @@ def _table(summary: JsonObject) -> list[str]:
         *_scaling_lines(summary["autoscaling"]),
         *_node_lines(summary),
         *_limit_lines(summary),
+        *_image_lines(summary["images"]),
         *_cost_lines(summary["cost"]),
         *(
             f"stays   {leftover['object']}, not in this list of pools; {leftover['command']}"
@@ -204,6 +206,16 @@ def _limit_lines(summary: JsonObject) -> list[str]:
         f"quota   {quota['namespace']}/{quota['name']} {key} {number}"
         for quota in summary["quotas"]
         for key, number in quota["hard"].items()
+    ]
+
+
+def _image_lines(images: t.Sequence[JsonObject]) -> list[str]:
+    """Return the number of images that come from mirrors, and a line for each that nodes may not get."""
+    lines = [f"pull    {number_of(len(images), 'image')} from the mirrors of the cluster"] if images else []
+    return lines + [
+        f"pull    {one['image']} ({one['answer']}; {one['why']}, for {', '.join(one['needed_by'])})"
+        for one in images
+        if one["code"]
     ]
 
 

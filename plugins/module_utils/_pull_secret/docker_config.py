@@ -72,6 +72,12 @@ def secret_strings(auths: Auths) -> set[str]:
     return (found | set(data(auths).values())) - {""}
 
 
+def basic(entry: t.Mapping[str, t.Any]) -> str:
+    """Return the credentials of a registry as HTTP's Basic login has them."""
+    pair = f"{entry.get('username')}:{entry.get('password')}"
+    return str(entry.get("auth") or base64.b64encode(pair.encode()).decode())
+
+
 def entry_of(auths: Auths, image: str) -> str:
     """Return the registry of auths that a node takes for the image, or "". The longest one counts.
 

@@ -111,14 +111,35 @@ def test_the_driver_of_network_cards_has_the_minor_version_and_the_architecture(
 def test_what_stands_beside_the_driver_has_its_tags() -> None:
     fs = {"repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs", "version": "2.27.3"}
     name = "nvcr.io/nvidia/cloud-native/nvidia-fs:2.27.3"
-    policy = images.of_operands(
-        {"gds": fs, "vgpuManager": {**fs, "image": "vgpu-manager"}}, GPU, ON_422, ["amd64"], [OLD, NEW]
-    )
+    policy = images.of_operands({"gds": fs}, GPU, ON_422, ["amd64"], [OLD, NEW])
     assert [one.image for one in policy] == [f"{name}-rhel9.8", f"{name}-rhel9"]
     pool = images.of_driver({"version": "580.1", "gds": fs}, [NEW], ON_422, [], WHOSE)
     assert [one.image for one in pool] == [f"{name}-rhel9", "nvcr.io/nvidia/driver:580.1-rhel9"]
     by_digest = {**fs, "version": DIGEST}
     assert images.of_operands({"gds": by_digest}, GPU, ON_422, ["amd64"], [NEW])[0].image.endswith(DIGEST)
+
+
+@pytest.mark.parametrize(
+    ("release", "rhcos", "suffix"),
+    [
+        ((4, 18), "418.94.202608010000-0", "rhcos4.18"),
+        ((4, 20), "9.6.20260801-0", "rhel9.6"),
+        ((4, 22), "9.8.20260801-0", "rhel9.8"),
+    ],
+)
+def test_the_manager_of_vgpus_has_the_minor_version(
+    release: tuple[int, int], rhcos: str, suffix: str
+) -> None:
+    section = {"repository": "registry.example.com/nvidia", "image": "vgpu-manager", "version": "580.1"}
+    on = images.System(release, (rhcos,))
+    found = images.of_operands({"vgpuManager": section}, GPU, on, ["amd64"], [NEW])
+    assert [one.image for one in found] == [f"registry.example.com/nvidia/vgpu-manager:580.1-{suffix}"]
+    by_digest = {"vgpuManager": {**section, "version": DIGEST}}
+    assert images.of_operands(by_digest, GPU, on, ["amd64"])[0].image == (
+        f"registry.example.com/nvidia/vgpu-manager@{DIGEST}"
+    )
+    off = {"vgpuManager": {**section, "enabled": False}}
+    assert images.of_operands(off, GPU, on, ["amd64"], [NEW]) == []
 
 
 def test_the_toolkit_is_that_of_the_nodes() -> None:

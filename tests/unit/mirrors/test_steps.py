@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import typing as t
 
@@ -15,10 +16,14 @@ from unit.mirrors.builders import MIRROR, mirror_set
 from unit.mirrors.test_images import node
 from unit.operators.builders import offer
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._mirrors import registry
+from ansible_collections.accelerators.openshift.plugins.module_utils._mirrors.registry import Registries
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.order import GPU
 from ansible_collections.accelerators.openshift.plugins.modules.image_mirrors import SPEC, ensure
 
@@ -26,7 +31,8 @@ Data = dict[str, t.Any]
 KINDS: t.Final = (
     *("OperatorHub", "ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSourcePolicy"),
     *("ClusterVersion", "Node", "CatalogSource", "Subscription", "PackageManifest", "ImageStream"),
-    *("ClusterServiceVersion", "Namespace", "ConfigMap", "Proxy", "Image", "Network", "ImageStreamImport"),
+    *("ClusterServiceVersion", "Namespace", "ConfigMap", "Secret", "Proxy", "Image", "Network"),
+    "ImageStreamImport",
 )
 SOURCE: t.Final = "cs-certified-operator-index-v4-22"
 DRIVER: t.Final = "nvcr.io/nvidia/driver@sha256:2"
@@ -50,11 +56,14 @@ def config(kind: str, **spec: t.Any) -> Data:
 
 
 class Mirrored(FakeServer):
-    """A cluster with a mirror. gone: images that no registry has. closed: where no look-up is allowed."""
+    """A cluster with a mirror, and the mirror. gone: images that no registry has. closed: where no look-up is
+    allowed. blind: the API server does not read mirror sets. mirrored: requests to the mirror.
+    """
 
-    def __init__(self, *objects: Data, gone: t.Collection[str] = ()) -> None:
-        super().__init__(*KINDS)
-        self.gone, self.closed = gone, ""
+    def __init__(self, *objects: Data, gone: t.Collection[str] = (), without: str = "") -> None:
+        super().__init__(*(one for one in KINDS if one != without))
+        self.gone, self.closed, self.blind = gone, "", False
+        self.mirrored: list[str] = []
         self.request = self.ask
         package = offer(GPU, True, [DRIVER], stable="26.3.3 26.7.0 26.7.1", v26__3="26.3.3")
         package |= {"apiVersion": "packages.operators.coreos.com/v1", "kind": "PackageManifest"}
@@ -84,6 +93,9 @@ class Mirrored(FakeServer):
     def ask(self, method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
         if self.closed and self.closed in url:
             return status(403, "Forbidden", f"{self.closed} is forbidden")
+        if MIRROR in url:
+            self.mirrored.append(url)
+            return Answer(200, {"config": {"digest": "sha256:c"}, "layers": [], "architecture": "amd64"})
         answer = self.answer(method, url, body, **more)
         if method == "POST" and answer.status < 300:
             wanted = json.loads(body or b"")["spec"]["images"]
@@ -92,6 +104,9 @@ class Mirrored(FakeServer):
         return answer
 
     def _image(self, image: str) -> Data:
+        if self.blind and image.startswith("nvcr.io/"):
+            words = 'Internal error occurred: Get "https://nvcr.io/v2/": dial tcp: i/o timeout'
+            return {"status": {"status": "Failure", "reason": "InternalError", "message": words}}
         if image in self.gone:
             words = f'dockerimage.image.openshift.io "{image}" not found'
             return {"status": {"status": "Failure", "reason": "NotFound", "message": words}}
@@ -151,7 +166,9 @@ def test_a_missing_image_fails_with_all_facts() -> None:
         assert part in error.message
     assert f"mirror.additionalImages: - name: {SAMPLE}" in error.remedy
     assert {one["image"] for one in error.facts["images"]} == {SAMPLE, DRIVER, DTK}
-    assert run(Mirrored(gone=[SAMPLE]), fail_on="never")["verdict"] == "blocking"
+    api = api_on(Mirrored(gone=[SAMPLE]))
+    assert ensure(api, options(fail_on="never", mirrored_only=True))["verdict"] == "blocking"
+    assert [text.partition(":")[0] for text in api.warnings] == ["MIRROR-MISSING"]
 
 
 def test_another_architecture_is_not_enough() -> None:
@@ -176,14 +193,92 @@ def test_an_upgrade_needs_the_tags_of_both_releases() -> None:
     assert [one["image"] for one in still["images"] if "580.95.05" in one["image"]] == tags[1:]
 
 
-def test_a_connected_cluster_costs_two_requests() -> None:
+def test_this_machine_asks_where_the_cluster_has_no_api() -> None:
+    found = run(Mirrored(without="ImageStreamImport"))
+    assert {(one["answer"], one["proof"]) for one in found["images"]} == {("there", "controller")}
+    (check,) = found["checks"]
+    assert (check["verdict"], "this machine asked for 3 of them" in check["message"]) == ("ok", True)
+    assert [line.split()[1:3] for line in found["image_table"][1:]] == [["there", "controller"]] * 3
+
+
+def test_this_machine_asks_the_mirrors_that_an_older_api_server_does_not_know() -> None:
+    server = Mirrored()
+    server.blind = True
+    found = run(server)
+    assert {one["image"]: one["proof"] for one in found["images"]} == {
+        DRIVER: "controller",
+        SAMPLE: "controller",
+        DTK: "cluster",
+    }
+    assert all(url.startswith(f"https://{MIRROR}/v2/nvcr/") for url in server.mirrored)
+
+
+@pytest.mark.parametrize("closed", ["", "/secrets"])
+def test_this_machine_takes_logins_and_authorities_of_the_cluster(
+    monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    taken: list[tuple[t.Any, list[str]]] = []
+
+    class Noting(Registries):
+        def __init__(self, api: Api, auths: Data | None, authorities: t.Iterable[str]) -> None:
+            taken.append((auths, [*authorities]))
+            super().__init__(api, auths, "")
+
+    monkeypatch.setattr(registry, "Registries", Noting)
+    monkeypatch.setattr(secrets, "_seen", set())
+    login = {MIRROR: {"auth": base64.b64encode(b"user:of-the-mirror-only").decode()}}
+    content = base64.b64encode(json.dumps({"auths": login}).encode()).decode()
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "pull-secret", "namespace": "openshift-config"},
+        "type": "kubernetes.io/dockerconfigjson",
+        "data": {".dockerconfigjson": content},
+    }
+    ours, proxy = config("Image", additionalTrustedCA={"name": "ours"}), config("Proxy")
+    proxy["spec"] = {"trustedCA": {"name": "of-the-proxy"}}
+    maps = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "openshift-config"}}
+        | {"data": {"ca-bundle.crt": f"PEM of {name}"}}
+        for name in ("ours", "of-the-proxy")
+    ]
+    server = Mirrored(secret, ours, proxy, *maps, without="ImageStreamImport")
+    server.closed = closed
+    found = run(server)
+    assert taken == [(None if closed else login, ["PEM of ours", "PEM of of-the-proxy"])]
+    assert secrets.censor_text("of-the-mirror-only") == ("of-the-mirror-only" if closed else secrets.MASK)
+    assert [one["name"] for one in found["checks"]] == (
+        ["images", "Secret", "Secret"] if closed else ["images"]
+    )
+
+
+def test_a_cluster_with_the_oldest_mirror_sets_alone_is_recognized() -> None:
+    server = FakeServer(*KINDS)
+    server.put(config("OperatorHub"))
+    server.put(mirror_set("ImageContentSourcePolicy", nvcr_dot_io=f"{MIRROR}/nvcr"))
+    assert run(server, mirrored_only=True, operators=[], pools=[], validations=[])["mirrored"]
+
+
+def test_a_pool_with_its_own_driver_needs_no_other() -> None:
+    own = {**POOL, "name": "inference", "driver": {"version": "570.1"}}
+    both = run(Mirrored(), driver={"version": "580.95.05"}, pools=[POOL, own])
+    assert {one["image"]: one["needed_by"] for one in both["images"] if "driver:" in one["image"]} == {
+        "nvcr.io/nvidia/driver:580.95.05-rhel9": ["training"],
+        "nvcr.io/nvidia/driver:570.1-rhel9": ["inference"],
+    }
+    alone = run(Mirrored(), driver={"version": "580.95.05"}, pools=[own])
+    assert (alone["verdict"], "580.95.05" in str(alone["images"])) == ("ok", False)
+
+
+def test_a_connected_cluster_costs_three_requests() -> None:
     server = FakeServer(*KINDS)
     server.put(config("OperatorHub"))
     found = run(server, mirrored_only=True)
     assert (found["mirrored"], found["images"], found["verdict"]) == (False, [], "ok")
-    assert [path.rpartition("v1/")[2] for _method, path, _query in server.requests] == [
-        "operatorhubs/cluster",
-        "imagedigestmirrorsets",
+    assert [path.rpartition("/v1")[2] for _method, path, _query in server.requests] == [
+        "/operatorhubs/cluster",
+        "/imagedigestmirrorsets",
+        "alpha1/imagecontentsourcepolicies",
     ]
 
 

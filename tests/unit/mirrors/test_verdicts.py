@@ -52,6 +52,7 @@ def asked(
         (asked(archs=("amd64", "arm64", "ppc64le")), "", "there"),
         (asked(archs=("amd64",)), "MIRROR-ARCH", "has no manifest for arm64"),
         (asked(verdict=MISSING), "MIRROR-MISSING", "404, not found"),
+        (asked(verdict=MISSING, words="r.io/a:1: blob unknown: b"), "MIRROR-MISSING", "404, no blob"),
         (asked(verdict=REFUSED, words="unauthorized: no"), "MIRROR-DENIED", "401, no login that is good"),
         (asked(verdict=REFUSED, words=": denied: no"), "MIRROR-DENIED", "403, access denied"),
         (asked(verdict=UNREACHABLE, words="toomanyrequests: x"), "MIRROR-AWAY", "429, too many requests"),
@@ -229,5 +230,11 @@ def test_the_stream_has_a_tag_for_the_nodes(tag: str, is_there: bool) -> None:
 
 def test_the_table_cuts_digests() -> None:
     heading, first = verdicts.table([asked()])
-    assert heading.split() == ["IMAGE", "ANSWER", "FOR", "WHY"]
-    assert first.split() == [f"nvcr.io/nvidia/driver@sha256:{'1' * 12}", "there", "training", "driver"]
+    assert heading.split() == ["IMAGE", "ANSWER", "PROOF", "FOR", "WHY"]
+    assert first.split() == [
+        f"nvcr.io/nvidia/driver@sha256:{'1' * 12}",
+        "there",
+        "cluster",
+        "training",
+        "driver",
+    ]

@@ -52,6 +52,18 @@ def test_an_object_is_told_once_from_its_first_state_to_its_last() -> None:
     ]
 
 
+def test_images_from_mirrors_are_counted_and_those_that_lack_are_named() -> None:
+    there = {"image": "r.io/a:1", "answer": "there", "why": "DCGM", "needed_by": ["gpu"], "code": ""}
+    lost = {**there, "image": "r.io/b:1", "answer": "404, not found", "code": "MIRROR-MISSING"}
+    told = report(planned(), {"images": {"images": [there, lost]}})
+    assert told["images"] == [there, lost]
+    assert [line for line in told["table"] if line.startswith("pull ")] == [
+        "pull    2 images from the mirrors of the cluster",
+        "pull    r.io/b:1 (404, not found; DCGM, for gpu)",
+    ]
+    assert report(planned(), {"images": {"images": []}})["images"] == []
+
+
 def test_shares_of_a_gpu_are_no_gpus() -> None:
     plan = planned()
     pool = plan["pools"][0]

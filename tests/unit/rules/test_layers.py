@@ -94,7 +94,7 @@ STEPS = {
     "_olm/removal_steps",
     "_olm/several",
     "_olm/unpack",
-    "_mirrors/steps",
+    *("_mirrors/registry", "_mirrors/steps"),
     *(f"_monitoring/{one}" for one in ("querier", "steps")),
     *(f"_operators/{one}" for one in ("channels", "foresight", "jobs", "steps", "health")),
     "_policy/admission_steps",

@@ -117,6 +117,8 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     return warnings
 
 
+# Why nobody is asked on a cluster without the API.
+NO_API: t.Final = "this cluster has no API that looks images up"
 LOOKUP_VERSION: t.Final = "image.openshift.io/v1"
 LOOKUP_KIND: t.Final = "ImageStreamImport"
 # No image stream needs this name, and the request creates none.

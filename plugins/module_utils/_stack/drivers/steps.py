@@ -40,7 +40,7 @@ def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, imag
     try:
         told = _patient(api).dry_run_create(image.lookup_question(wanted, namespace))
     except KindNotServedError:
-        return image.not_asked(wanted, "this cluster has no API that looks images up")
+        return image.not_asked(wanted, image.NO_API)
     except ForbiddenError as exc:
         verb = "the identity lacks the verb create on imagestreamimports.image.openshift.io"
         lacking = f"{verb} in namespace {namespace}"
