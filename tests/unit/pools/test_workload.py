@@ -197,6 +197,7 @@ def test_a_cluster_without_openshift_virtualization_is_refused(kinds: tuple[str,
         "incomplete": [],
         "catalogue": [],
         "queues": [],
+        "networks": [],
         "leftovers": False,
         "pools": [vm()],
     }
