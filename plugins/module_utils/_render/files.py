@@ -35,7 +35,14 @@ _WAVES: t.Final = {
     "NodeFeatureDiscovery": 35,
     "NodeFeatureRule": 36,
     "NodeFeature": 36,
+    "SriovOperatorConfig": 41,
     "NicClusterPolicy": 45,
+    "IPPool": 46,
+    "CIDRPool": 46,
+    "SriovNetworkPoolConfig": 47,
+    "SriovNetworkNodePolicy": 48,
+    **dict.fromkeys(("MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork"), 49),
+    **dict.fromkeys(("SriovNetwork", "SriovIBNetwork", "NetworkAttachmentDefinition"), 49),
     "ConfigMap": 50,
     "ClusterPolicy": 60,
     "GPUCluster": 60,
@@ -53,6 +60,8 @@ _LEFT: t.Final = {
     "Machine": "exists already: a run labels it.",
     "InstallPlan": "is approved by a run.",
     "Lease": "is the lock of a run.",
+    "HyperConverged": "has entries of others: a run adds ours.",
+    "Network": "has entries of others: a run adds ours.",
 }
 
 

@@ -55,9 +55,15 @@ def test_operators_come_before_what_they_serve_and_namespaces_before_all() -> No
     assert waves == sorted(set(waves))
 
 
+def test_functions_come_after_the_driver_of_their_card_and_networks_after_them() -> None:
+    kinds = ("SriovOperatorConfig", "NicClusterPolicy", "IPPool", "SriovNetworkNodePolicy", "SriovNetwork")
+    waves = [rendered({**POLICY, "kind": kind}, "").wave for kind in (*kinds, "ClusterPolicy")]
+    assert waves == sorted(set(waves))
+
+
 def test_a_secret_and_a_node_have_no_file_and_the_readme_says_why() -> None:
-    objects = [rendered({**QUOTA, "kind": kind}, "") for kind in ("Secret", "Node")]
-    assert [(one.file, one.manifest) for one in objects] == [("", {}), ("", {})]
+    objects = [rendered({**QUOTA, "kind": kind}, "") for kind in ("Secret", "Node", "HyperConverged")]
+    assert [(one.file, one.manifest) for one in objects] == [("", {})] * 3
     text = readme(objects, ["change MachineConfigPool worker"])
     assert "- Secret team-a/gpu-quota is secret: let your secret manager write it.\n" in text
     assert "- change MachineConfigPool worker\n" in text
