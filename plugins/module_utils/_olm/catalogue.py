@@ -200,12 +200,13 @@ def listed(channels: t.Mapping[str, KubeObject], default: str | None = None) -> 
 
 
 def newest_csv(manifest: KubeObject) -> KubeObject:
-    """Return the newest CSV of all channels, with the annotations and the version that the catalogue has."""
+    """Return the newest CSV of all channels, with what the catalogue has of it."""
     channels = (manifest.get("status") or {}).get("channels") or []
     newest = max(channels, key=lambda one: order(version_of(one["currentCSV"])))
     about = newest.get("currentCSVDesc") or {}
     metadata = {"name": newest["currentCSV"], "annotations": about.get("annotations") or {}}
-    return {"metadata": metadata, "spec": {"version": about.get("version")}}
+    images = [{"image": image} for image in about.get("relatedImages") or []]
+    return {"metadata": metadata, "spec": {"version": about.get("version"), "relatedImages": images}}
 
 
 def csvs(entry: KubeObject) -> dict[str, str]:

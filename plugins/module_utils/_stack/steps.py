@@ -32,10 +32,11 @@ _PACKAGES: t.Final = ("gpu-operator-certified", "nvidia-network-operator")
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
     """Return the ClusterServiceVersions of the namespace; empty without OLM.
 
-    In a render, return those that OLM would install, if there are none.
+    In check mode and in a render, return those that OLM would install, if there are none.
     """
     found = api.list_if_served(known("ClusterServiceVersion"), namespace)
-    if found or api.applied is None or not api.served(kind := known("PackageManifest")):
+    is_dry = api.check_mode or api.applied is not None
+    if found or not is_dry or not api.served(kind := known("PackageManifest")):
         return found
     offers = (api.get(kind, package, "openshift-marketplace") for package in _PACKAGES)
     return [newest_csv(offer) for offer in offers if offer]

@@ -15,6 +15,7 @@ from ..._core.ownership import owned
 from ..._core.readiness import Readiness, failed, pending, ready
 from ..._nodes.taints import merge_tolerations
 from ..clusterpolicy import manifest as policy_manifest
+from ..clusterpolicy.default_spec import example_of
 from ..clusterpolicy.options import camel
 from ..params import StackParams
 
@@ -26,9 +27,10 @@ NAMESPACE: t.Final = "nvidia-network-operator"
 # Remedies name the usual namespace: a judge does not know another one.
 OPERATOR_LOG: t.Final = f"Run `oc logs -n {NAMESPACE} deployment/nvidia-network-operator-controller-manager`."
 VENDOR: t.Final = "15b3"
+DRIVER: t.Final = "doca-driver"
 # Option -> (key of the spec, name of its image).
 COMPONENTS: t.Final = {
-    "ofed_driver": ("ofedDriver", "doca-driver"),
+    "ofed_driver": ("ofedDriver", DRIVER),
     "rdma_shared_device_plugin": ("rdmaSharedDevicePlugin", "k8s-rdma-shared-dev-plugin"),
     "sriov_device_plugin": ("sriovDevicePlugin", "sriov-network-device-plugin"),
     "nv_ipam": ("nvIpam", "nvidia-k8s-ipam"),
@@ -124,16 +126,23 @@ def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | 
     return {"apiVersion": API_VERSION, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
 
 
-def images_of(csvs: t.Iterable[Data]) -> dict[str, Data]:
-    """Return name -> {repository, version} of the related images of installed operators."""
+def images_of(csvs: t.Sequence[Data]) -> dict[str, Data]:
+    """Return name -> {repository, version} of the images that the operators name.
+
+    The driver's are those of the example: as related images it has digests alone. The operator takes a digest
+    for a driver that was built for one kernel, and builds none.
+    """
     found: dict[str, Data] = {}
     for csv in csvs:
         for entry in (csv.get("spec") or {}).get("relatedImages") or []:
             path, mark, digest = str(entry.get("image", "")).partition("@")
             path, colon, tag = (path, ":", digest) if mark else path.rpartition(":")
             repository, slash, name = path.rpartition("/")
-            if colon and slash:
+            if colon and slash and not (mark and name == DRIVER):
                 found[name] = {"repository": repository, "version": digest if mark else tag}
+    example = example_of("NicClusterPolicy", csvs).get("ofedDriver") or {}
+    if example.get("image") and example.get("version"):
+        found[example["image"]] = {key: example.get(key) for key in ("repository", "version")}
     return found
 
 

@@ -227,17 +227,36 @@ def test_an_image_from_nowhere_names_what_to_give() -> None:
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
-        ("nvcr.io/nvidia/mellanox/doca-driver:1", {"repository": "nvcr.io/nvidia/mellanox", "version": "1"}),
-        (
-            "r.example.com:5000/x/doca-driver@sha256:ab",
-            {"repository": "r.example.com:5000/x", "version": "sha256:ab"},
-        ),
+        ("nvcr.io/nvidia/mellanox/nvidia-k8s-ipam:1", ("nvcr.io/nvidia/mellanox", "1")),
+        ("r.example.com:5000/x/nvidia-k8s-ipam@sha256:ab", ("r.example.com:5000/x", "sha256:ab")),
     ],
 )
-def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
-    assert nic_manifest.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {
-        "doca-driver": expected
+def test_images_of_the_installed_operator(image: str, expected: tuple[str, str]) -> None:
+    assert nic_manifest.images_of([csv(image)]) == {
+        "nvidia-k8s-ipam": dict(zip(("repository", "version"), expected, strict=True))
     }
+
+
+def csv(*images: str, **driver: str) -> Data:
+    sample = {"kind": "NicClusterPolicy", "spec": {"ofedDriver": driver}}
+    return {
+        "metadata": {"annotations": {"alm-examples": json.dumps([sample])}},
+        "spec": {"relatedImages": [{"name": f"i-{at}", "image": image} for at, image in enumerate(images)]},
+    }
+
+
+def test_the_driver_gets_the_tag_of_the_example_and_never_a_digest() -> None:
+    """A digest is a driver for one kernel, and the operator builds none then."""
+    place = "nvcr.io/nvidia/mellanox"
+    digests = [f"{place}/doca-driver@sha256:{number}" for number in (1, 2)]
+    tag = {"repository": place, "version": "doca3.5.0-26.07-0.7.7.0-0"}
+    found = nic_manifest.images_of([csv(*digests, image="doca-driver", **tag)])
+    assert found == {"doca-driver": tag}
+    asked = params(nic_cluster_policy={"ofed_driver": {}})
+    assert nic_manifest.build(asked, found, None)["spec"]["ofedDriver"]["version"] == tag["version"]
+    with pytest.raises(InputError, match=r"ofed_driver\.version must be given") as caught:
+        nic_manifest.build(asked, nic_manifest.images_of([csv(*digests)]), None)
+    assert caught.value.code == "INPUT-IMAGE"
 
 
 @pytest.mark.parametrize(

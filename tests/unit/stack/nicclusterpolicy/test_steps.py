@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 import pytest
@@ -58,6 +59,7 @@ def server_with(*objects: Data) -> FakeServer:
         "NicNodePolicy",
         "NodeNetworkState",
         "ClusterServiceVersion",
+        "PackageManifest",
         "Node",
         "Pod",
         "DaemonSet",
@@ -133,3 +135,28 @@ def test_a_driver_that_a_node_policy_brings_is_refused_with_its_path() -> None:
     found = refused(server_with(theirs, network()))
     assert found.code == "NIC-TWICE"
     assert found.message.startswith("nic_cluster_policy.ofed_driver: NicNodePolicy training has ofedDriver")
+
+
+def test_a_dry_run_before_the_operator_takes_the_driver_of_the_catalogue() -> None:
+    place = "nvcr.io/nvidia/mellanox"
+    sample = {"kind": "NicClusterPolicy", "spec": {"ofedDriver": {"image": "doca-driver", **IMAGE}}}
+    head = {
+        "version": "26.7.0",
+        "annotations": {"alm-examples": json.dumps([sample])},
+        "relatedImages": [f"{place}/doca-driver@sha256:1", f"{place}/nvidia-k8s-ipam@sha256:{'ab' * 32}"],
+    }
+    channel = {"name": "stable", "currentCSV": "nvidia-network-operator.v26.7.0", "currentCSVDesc": head}
+    package = {
+        "apiVersion": "packages.operators.coreos.com/v1",
+        "kind": "PackageManifest",
+        "metadata": {"name": "nvidia-network-operator", "namespace": "openshift-marketplace"},
+        "status": {"channels": [channel]},
+    }
+    api = run(server_with(network(), package), nic_cluster_policy={"ofed_driver": {}, "nv_ipam": {}})
+    (change,) = api.changes
+    spec = change.after["spec"]
+    assert (spec["ofedDriver"]["version"], spec["nvIpam"]["version"]) == (
+        IMAGE["version"],
+        f"sha256:{'ab' * 32}",
+    )
+    assert refused(server_with(network()), nic_cluster_policy={"ofed_driver": {}}).code == "INPUT-IMAGE"
