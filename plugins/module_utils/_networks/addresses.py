@@ -13,9 +13,9 @@ Given = t.Mapping[str, t.Any]
 Range = ipaddress.IPv4Network | ipaddress.IPv6Network
 # Type -> the keys that it takes; the first is required.
 _KEYS: t.Final = {
-    "whereabouts": ("range", "range_start", "range_end", "exclude", "gateway", "routes"),
-    "nv-ipam": ("range", "pool", "per_node", "prefix", "gateway", "exclude", "routes"),
-    "static": ("addresses", "gateway", "routes"),
+    "whereabouts": ("range", "range_start", "range_end", "gateway"),
+    "nv-ipam": ("range", "pool", "per_node", "prefix", "gateway"),
+    "static": ("addresses", "gateway"),
     "none": (),
 }
 _NOT_BESIDE: t.Final = {"pool": ("range",), "prefix": ("per_node", "gateway")}
@@ -38,8 +38,9 @@ def check(given: Given, path: str, problems: Problems) -> None:
     texts = [
         (f"{path}.{key}", given[key], True) for key in ("range_start", "range_end", "gateway") if key in given
     ]
-    for key in ("addresses", "exclude"):
-        texts += [(f"{path}.{key}[{at}]", text, False) for at, text in enumerate(given.get(key) or [])]
+    texts += [
+        (f"{path}.addresses[{at}]", text, False) for at, text in enumerate(given.get("addresses") or [])
+    ]
     for where, text, is_single in texts:
         try:
             found = ipaddress.ip_interface(text)
@@ -96,12 +97,6 @@ def is_range(value: t.Any) -> bool:
         return False
 
 
-def ends(cidr: str) -> tuple[str, str]:
-    """Return the first and the last address of a range."""
-    whole = ipaddress.ip_interface(cidr).network
-    return str(whole[0]), str(whole[-1])
-
-
 def holds(given: Given, cidr: str) -> bool:
     """Return True if the network gives away an address of this range."""
     return overlap(given, {"range": str(ipaddress.ip_network(cidr, strict=False))})
@@ -117,10 +112,8 @@ def capacity(given: Given) -> int | None:
             return int(2 ** (given["prefix"] - whole.prefixlen))
         return int(_usable(whole) // given.get("per_node", PER_NODE))
     ((_version, first, last),) = spans(given)
-    taken = sum(ipaddress.ip_interface(text).network.num_addresses for text in given.get("exclude") or [])
-    edges = 0 if "range_start" in given or "range_end" in given else whole.num_addresses - _usable(whole)
-    gateway = 1 if "gateway" in given else 0
-    return max(0, last - first + 1 - taken - edges - gateway)
+    is_part = "range_start" in given or "range_end" in given
+    return (last - first + 1 if is_part else _usable(whole)) - ("gateway" in given)
 
 
 def _usable(whole: Range) -> int:
@@ -131,18 +124,12 @@ def _usable(whole: Range) -> int:
 def config(given: Given, name: str) -> dict[str, t.Any]:
     """Return the part ipam of a CNI configuration. name: of the network, and of its pool of addresses."""
     kind = given["type"]
-    routes = {"routes": [{"dst": route} for route in given["routes"]]} if given.get("routes") else {}
     if kind == "whereabouts":
-        keys = ("range", "range_start", "range_end", "exclude", "gateway")
-        return {"type": kind, **{key: given[key] for key in keys if key in given}, **routes}
+        return dict(given)
     if kind == "nv-ipam":
         pool_type = {"poolType": "cidrpool"} if "prefix" in given else {}
-        return {"type": kind, "poolName": given.get("pool", name), **pool_type, **routes}
+        return {"type": kind, "poolName": given.get("pool", name), **pool_type}
     if kind == "static":
         gateway = {"gateway": given["gateway"]} if "gateway" in given else {}
-        return {
-            "type": kind,
-            "addresses": [{"address": text, **gateway} for text in given["addresses"]],
-            **routes,
-        }
+        return {"type": kind, "addresses": [{"address": text, **gateway} for text in given["addresses"]]}
     return {}

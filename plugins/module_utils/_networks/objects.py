@@ -117,7 +117,7 @@ def policy(network: Network, pool: NodePool) -> KubeObject:
         "deviceType": driver,
         "isRdma": options.get("rdma", driver == "netdevice"),
         "linkType": "ib" if network.kind == SRIOV_IB else "eth",
-        "priority": options.get("priority", 99),
+        "priority": 99,
         **({"mtu": network.mtu} if network.mtu else {}),
     }
     labels = {NETWORK: network.name, POOL: pool.name}
@@ -134,9 +134,6 @@ def address_pool(network: Network, namespace: str) -> KubeObject:
     else:
         spec = {"subnet": ipam["range"], "perNodeBlockSize": ipam.get("per_node", addresses.PER_NODE)}
         spec |= {"gateway": ipam["gateway"]} if "gateway" in ipam else {}
-    if ipam.get("exclude"):
-        ends = map(addresses.ends, ipam["exclude"])
-        spec["exclusions"] = [{"startIP": first, "endIP": last} for first, last in ends]
     terms = [
         {
             "matchExpressions": [

@@ -37,7 +37,6 @@ _SRIOV: t.Final = {
     "root_devices": _TEXTS,
     "rdma": Field("flag"),
     "driver": Field("text", choices=("netdevice", "vfio-pci")),
-    "priority": Field("integer", low=0, high=99),
     "max_unavailable": Field("any"),
     "rdma_mode": Field("text", choices=("shared", "exclusive")),
 }
@@ -63,13 +62,11 @@ _IPAM: t.Final = {
     "range": Field("text"),
     "range_start": Field("text"),
     "range_end": Field("text"),
-    "exclude": _TEXTS,
     "gateway": Field("text"),
     "pool": Field("text", fault=name_fault),
     "per_node": Field("integer", low=1),
     "prefix": Field("integer", low=1, high=128),
     "addresses": _TEXTS,
-    "routes": _TEXTS,
 }
 _POOL: t.Final = {
     "name": Field("text", required=True, fault=name_fault),
