@@ -47,19 +47,19 @@ def check(given: Given, path: str, problems: Problems) -> None:
             if is_single:
                 ipaddress.ip_address(text)
         except ValueError as exc:
-            problems.add("NET-RANGE", where, why=str(exc))
+            problems.add("NET-VALUE", where, why=str(exc))
             continue
         if inside and not _is_in(found.network, inside):
-            problems.add("NET-RANGE", where, why=f"{text} is not in {inside}")
+            problems.add("NET-VALUE", where, why=f"{text} is not in {inside}")
     if inside and "prefix" in given and not inside.prefixlen <= given["prefix"] <= inside.max_prefixlen:
-        problems.add("NET-RANGE", f"{path}.prefix", why=f"/{given['prefix']} is not a part of {inside}")
+        problems.add("NET-VALUE", f"{path}.prefix", why=f"/{given['prefix']} is not a part of {inside}")
 
 
 def _whole(given: Given, path: str, problems: Problems) -> Range | None:
     try:
         return ipaddress.ip_network(given["range"]) if "range" in given else None
     except ValueError as exc:
-        problems.add("NET-RANGE", f"{path}.range", why=str(exc))
+        problems.add("NET-VALUE", f"{path}.range", why=str(exc))
         return None
 
 

@@ -19,17 +19,19 @@ def read(value: t.Any, name: str, path: str, problems: Problems) -> Config:
         try:
             value = json.loads(value)
         except ValueError as exc:
-            problems.add("NET-CNI", path, why=f"it is no JSON ({exc})")
+            problems.add("NET-VALUE", path, why=f"it is no JSON ({exc})")
             return {}
     if not isinstance(value, t.Mapping):
-        problems.add("NET-CNI", path, why="it is no JSON object")
+        problems.add("NET-VALUE", path, why="it is no JSON object")
         return {}
     config = {"cniVersion": VERSION, "name": name, **value}
     plugins = config.get("plugins", [config])
     if not isinstance(plugins, list) or not plugins or not all(map(_has_type, plugins)):
-        problems.add("NET-CNI", path, why="it has neither type nor plugins, each with a type")
+        problems.add("NET-VALUE", path, why="it has neither type nor plugins, each with a type")
     elif config["name"] != name:
-        problems.add("NET-CNI", path, why=f"its name is {config['name']!r}, and the network is called {name}")
+        problems.add(
+            "NET-VALUE", path, why=f"its name is {config['name']!r}, and the network is called {name}"
+        )
     return config
 
 

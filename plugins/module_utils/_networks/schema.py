@@ -219,7 +219,8 @@ def _check_sriov(given: Given, path: str, problems: Problems) -> None:
     for index, interface in enumerate(given.get("interfaces") or []):
         numbers = vf_range(interface, given.get("vfs", 0))
         if numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
-            problems.add("NET-INTERFACE", f"{path}.interfaces[{index}]", value=repr(interface))
+            why = f"{interface!r} is no name, alone or with functions below vfs (ens1f0np0#0-3)"
+            problems.add("NET-VALUE", f"{path}.interfaces[{index}]", why=why)
 
 
 def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
@@ -246,12 +247,12 @@ def _resource(given: Given, kind: str, path: str, problems: Problems) -> str:
     if domain is None:
         found: str = given.get("resource") or ""
         if found and ("/" not in found or resource_fault(found)):
-            problems.add(
-                "NET-RESOURCE", where, value=found, form="DOMAIN/NAME, such as rdma/rdma_shared_device_a"
-            )
+            why = f"{found} is not DOMAIN/NAME, such as rdma/rdma_shared_device_a"
+            problems.add("NET-VALUE", where, why=why)
         return found
     name = (given.get("resource") or given["name"].replace("-", "_")).removeprefix(f"{domain}/")
     # Releases of the SR-IOV operator before 2026-08 take no hyphen.
     if not name.replace("_", "").isalnum() or not name.isascii() or name[0] == "_" or name[-1] == "_":
-        problems.add("NET-RESOURCE", where, value=name, form="letters, digits and '_', such as rdma_rail_0")
+        why = f"{name} has more than letters and digits with '_' between them"
+        problems.add("NET-VALUE", where, why=why)
     return f"{domain}/{name}"

@@ -19,13 +19,13 @@ POOL: t.Final = {"type": "nv-ipam", "range": "10.1.0.0/24"}
         ({"type": "whereabouts"}, "POOL-REQUIRED", "range"),
         ({"type": "static"}, "POOL-REQUIRED", "addresses"),
         ({"type": "none", "range": "10.1.0.0/24"}, "POOL-CONFLICT", "range"),
-        ({**WHERE, "range": "10.1.0.5/24"}, "NET-RANGE", "range"),
-        ({**WHERE, "gateway": "10.2.0.1"}, "NET-RANGE", "gateway"),
-        ({**WHERE, "gateway": "10.1.0.1/24"}, "NET-RANGE", "gateway"),
-        ({"type": "static", "addresses": ["10.1.0.300/24"]}, "NET-RANGE", "addresses[0]"),
+        ({**WHERE, "range": "10.1.0.5/24"}, "NET-VALUE", "range"),
+        ({**WHERE, "gateway": "10.2.0.1"}, "NET-VALUE", "gateway"),
+        ({**WHERE, "gateway": "10.1.0.1/24"}, "NET-VALUE", "gateway"),
+        ({"type": "static", "addresses": ["10.1.0.300/24"]}, "NET-VALUE", "addresses[0]"),
         ({**POOL, "pool": "there"}, "POOL-CONFLICT", "pool"),
         ({**POOL, "prefix": 28, "per_node": 4}, "POOL-CONFLICT", "prefix"),
-        ({**POOL, "prefix": 20}, "NET-RANGE", "prefix"),
+        ({**POOL, "prefix": 20}, "NET-VALUE", "prefix"),
     ],
 )
 def test_a_wrong_key_is_refused_with_its_path(given: dict[str, t.Any], code: str, path: str) -> None:

@@ -35,7 +35,7 @@ def test_what_is_no_configuration_is_refused(given: t.Any, why: str) -> None:
     problems = Problems()
     cni.read(given, "own", "path", problems)
     (problem,) = problems.found
-    assert (problem.code, problem.path) == ("NET-CNI", "path")
+    assert (problem.code, problem.path) == ("NET-VALUE", "path")
     assert why in problem.message
 
 

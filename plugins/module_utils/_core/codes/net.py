@@ -35,11 +35,6 @@ CODES: t.Final = (
         "Set `gpu_on_busy` (module option `on_busy`) to wait or drain.",
     ),
     Code(
-        "NET-CNI",
-        "{path}: {why}.",
-        "Correct `{path}`: a CNI configuration is a JSON object with type, or with a list of plugins.",
-    ),
-    Code(
         "NET-ERROR",
         "{kind} {name}: the network operator reports an error: {answer}",
         "Run `oc describe {kind} {name}`, and correct the network in gpu_networks.",
@@ -49,12 +44,6 @@ CODES: t.Final = (
         "{object} exists, and this collection did not make it. Nothing was changed.",
         "Give the network another name, or run `oc get {kind} {name}{also} -o yaml`, and let its owner "
         "remove it.",
-    ),
-    Code(
-        "NET-INTERFACE",
-        "{path}: {value} is neither the name of an interface nor a name with virtual functions that the "
-        "interface has, such as ens1f0np0#0-3.",
-        "Correct `{path}`; the first function is 0, and the last one is vfs less 1.",
     ),
     Code(
         "NET-LEFT",
@@ -99,19 +88,9 @@ CODES: t.Final = (
         "Run `oc get network-attachment-definitions -A`, then `oc get sriovnetworknodestates -A`.",
     ),
     Code(
-        "NET-RANGE",
-        "{path}: {why}.",
-        "Correct `{path}`.",
-    ),
-    Code(
         "NET-REFUSED",
         "{path}: the SR-IOV operator refuses SriovNetworkNodePolicy {name}: {answer}",
         "Correct `{path}`, as the operator says.",
-    ),
-    Code(
-        "NET-RESOURCE",
-        "{path}: {value} is no resource of such a network.",
-        "Set `{path}` to {form}.",
     ),
     Code(
         "NET-SAME-RESOURCE",
@@ -133,6 +112,11 @@ CODES: t.Final = (
         "NET-TOO-SMALL",
         "{path}: {value} is enough for {enough}, and the network has {nodes}.",
         "Set `{path}` to a larger range of addresses.",
+    ),
+    Code(
+        "NET-VALUE",
+        "{path}: {why}.",
+        "Correct `{path}`, as docs/networks.md has it.",
     ),
     Code(
         "NET-VF-OVERLAP",
