@@ -148,15 +148,10 @@ def judge_state(network: Network, node: KubeObject, state: KubeObject) -> Readin
     if sync == "Failed":
         answer = " ".join(str(status.get("lastSyncError") or "it gives no reason").split())
         return at_node(object_name, "Sync", *about_node("NET-SYNC", node=object_name, answer=answer))
-    groups = _groups(network, state)
-    if (
-        sync == "Succeeded"
-        and doing == ["Idle", "Idle"]
-        and groups
-        and _is_made(groups, status["interfaces"])
-    ):
+    groups, is_done = _groups(network, state), [sync, *doing] == ["Succeeded", "Idle", "Idle"]
+    if is_done and groups and _is_made(groups, status["interfaces"]):
         return None
-    if not groups and sync == "Succeeded" and doing == ["Idle", "Idle"]:
+    if is_done and not groups:
         has = ", ".join(
             f"{card.get('name')} ({card.get('vendor')}:{card.get('deviceID')}, {card.get('linkType')})"
             for card in status["interfaces"]

@@ -93,10 +93,8 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
         if key in mine and key in theirs and str(mine[key]) != str(theirs[key]):
             where, there = f"{network.path}.{network.kind}.{key}", f"{other.path}.{other.kind}.{key}"
             text, once = f"{theirs[key]!r} in {there}", "a node"
-            problems.add(
-                "POOL-DIFFERS", where, remedy=f"Give {where} and {there} one value.", value=repr(mine[key]),
-                other=text, once=once,
-            )  # fmt: skip
+            remedy, value = f"Give {where} and {there} one value.", repr(mine[key])
+            problems.add("POOL-DIFFERS", where, remedy=remedy, value=value, other=text, once=once)
 
 
 def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
@@ -110,13 +108,9 @@ def check_size(network: Network, nodes: int, problems: Problems) -> None:
     """Add a problem if the addresses are not enough for this number of nodes."""
     enough = addresses.capacity(network.ipam)
     if enough is not None and nodes > enough:
-        problems.add(
-            "NET-TOO-SMALL",
-            f"{network.path}.ipam.range",
-            value=network.ipam["range"],
-            enough=number_of(enough, "node"),
-            nodes=number_of(nodes, "node"),
-        )
+        where, value = f"{network.path}.ipam.range", network.ipam["range"]
+        places, having = number_of(enough, "node"), number_of(nodes, "node")
+        problems.add("NET-TOO-SMALL", where, value=value, enough=places, nodes=having)
 
 
 def check_cluster(network: Network, live: KubeObject, problems: Problems) -> None:

@@ -377,12 +377,8 @@ def _wait(
     """Wait until the networks are ready, and return what was seen then."""
     if api.check_mode:
         nodes = {f"nodes of {pool}": found for pool, found in seen.nodes.items()}
-        return {
-            **seen.live,
-            **nodes,
-            "attachments": seen.live[objects.ATTACHMENT.kind],
-            "states": seen.states,
-        }
+        attachments = seen.live[objects.ATTACHMENT.kind]
+        return {**seen.live, **nodes, "attachments": attachments, "states": seen.states}
     made = {obj["kind"] for obj in wanted}
     return api.wait(
         judge.queries(networks, params["network_namespace"], made),
