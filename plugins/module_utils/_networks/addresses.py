@@ -18,7 +18,10 @@ _KEYS: t.Final = {
     "static": ("addresses", "gateway", "routes"),
     "none": (),
 }
-_NOT_BESIDE: t.Final = {"pool": ("range",), "prefix": ("per_node", "gateway")}
+_NOT_BESIDE: t.Final = {
+    "pool": ("range", "per_node", "prefix", "gateway", "exclude"),
+    "prefix": ("per_node", "gateway"),
+}
 PER_NODE: t.Final = 32
 
 
@@ -50,6 +53,7 @@ def check(given: Given, path: str, problems: Problems) -> None:
             continue
         if inside and not _is_in(found.network, inside):
             problems.add("NET-RANGE", where, why=f"{text} is not in {inside}")
+    _check_masks(given, path, problems)
     if inside and "prefix" in given and not inside.prefixlen <= given["prefix"] <= inside.max_prefixlen:
         problems.add("NET-RANGE", f"{path}.prefix", why=f"/{given['prefix']} is not a part of {inside}")
 
@@ -60,6 +64,20 @@ def _whole(given: Given, path: str, problems: Problems) -> Range | None:
     except ValueError as exc:
         problems.add("NET-RANGE", f"{path}.range", why=str(exc))
         return None
+
+
+def _check_masks(given: Given, path: str, problems: Problems) -> None:
+    """Add a problem for what has no mask, for a wrong route, and for a range that ends before it starts."""
+    texts = [(f"{path}.range", given.get("range", "/"))]
+    for key in ("addresses", "routes"):
+        texts += [(f"{path}.{key}[{at}]", text) for at, text in enumerate(given.get(key) or [])]
+    for where, text in texts:
+        if not problems.at(where) and "/" not in text:
+            problems.add("NET-RANGE", where, why=f"{text} has no mask, such as /24")
+        elif "routes" in where and not is_range(text):
+            problems.add("NET-RANGE", where, why=f"{text} is no network, such as 10.0.0.0/8")
+    if not problems.at(path) and any(low > high for _version, low, high in spans(given)):
+        problems.add("NET-RANGE", f"{path}.range_start", why="it is after the end of the range")
 
 
 def _is_in(inner: Range, outer: Range) -> bool:

@@ -56,11 +56,17 @@ def _check_pair(network: Network, other: Network, problems: Problems) -> None:
     for mine in _addresses(network):
         for theirs in _addresses(other):
             if addresses.overlap(mine, theirs):
-                where = f"{network.path}.{'ipam' if network.ipam.get('type') != 'none' else 'custom.config'}"
                 ranges = f"{other.path} ({_shown(theirs)})"
-                problems.add("NET-OVERLAP", f"{where}.range", value=_shown(mine), other=ranges)
+                problems.add("NET-OVERLAP", _range_path(network), value=_shown(mine), other=ranges)
     if network.is_sriov and other.is_sriov:
         _check_cards(network, other, problems)
+
+
+def _range_path(network: Network) -> str:
+    """Return the path of the option with the addresses."""
+    if network.kind == schema.CUSTOM:
+        return f"{network.path}.custom.config"
+    return f"{network.path}.ipam.{'range' if 'range' in network.ipam else 'addresses'}"
 
 
 def _shown(given: addresses.Given) -> str:
@@ -83,6 +89,9 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
     if network.pools and names and not names & {pool.name for pool in network.pools}:
         return
     mine, theirs = network.options, other.options
+    if network.kind == other.kind and _may_meet(mine, theirs):
+        where, also = f"{network.path}.{network.kind}.interfaces", f"{other.path}.{other.kind}"
+        problems.add("NET-VF-OVERLAP", where, value="the network", taken="the cards", other=also)
     for index, interface in enumerate(mine.get("interfaces") or []):
         for taken in theirs.get("interfaces") or []:
             if _meet(interface, mine["vfs"], taken, theirs["vfs"]):
@@ -97,6 +106,18 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
                 "POOL-DIFFERS", where, remedy=f"Give {where} and {there} one value.", value=repr(mine[key]),
                 other=text, once=once,
             )  # fmt: skip
+
+
+def _may_meet(one: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> bool:
+    """Return True if one of these names no interfaces, and nothing says that its cards are others."""
+    mine, theirs = (set(options.get("root_devices") or []) for options in (one, other))
+    names = [bool(options.get("interfaces")) for options in (one, other)]
+    vendors = {options.get("vendor", schema.MELLANOX) for options in (one, other)}
+    devices = {options["device"] for options in (one, other) if options.get("device")}
+    if all(names) or len(vendors) > 1 or len(devices) > 1:
+        return False
+    # A root device beside the name of an interface: only the nodes know.
+    return bool(mine & theirs) if mine and theirs else not ((mine or theirs) and any(names))
 
 
 def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
@@ -125,10 +146,10 @@ def check_cluster(network: Network, live: KubeObject, problems: Problems) -> Non
     used = [("pods", entry.get("cidr")) for entry in found.get("clusterNetwork") or []]
     used += [("Services", cidr) for cidr in found.get("serviceNetwork") or []]
     for whose, cidr in used:
-        if cidr and any(addresses.holds(given, cidr) for given in _addresses(network)):
-            other = f"{cidr}, which the cluster gives to {whose}"
-            where = f"{network.path}.ipam.range"
-            problems.add("NET-OVERLAP", where, value=_shown(_addresses(network)[0]), other=other)
+        for given in _addresses(network):
+            if cidr and addresses.holds(given, cidr):
+                other = f"{cidr}, which the cluster gives to {whose}"
+                problems.add("NET-OVERLAP", _range_path(network), value=_shown(given), other=other)
 
 
 def check_cards(

@@ -26,7 +26,8 @@ _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 def _share_fault(text: str) -> str:
     number = text.removesuffix("%")
-    return "" if number.isdigit() and int(number) > 0 else "is neither a number of nodes nor a percentage"
+    is_share = number.isdecimal() and int(number) > 0 and (number == text or int(number) <= 100)
+    return "" if is_share else "is neither a number of nodes nor a percentage"
 
 
 _SRIOV: t.Final = {
@@ -191,7 +192,9 @@ def _pools(value: t.Any, path: str, problems: Problems) -> tuple[NodePool, ...]:
     for index, entry in enumerate(value):
         given = {"name": entry} if isinstance(entry, str) else entry
         pool = read_map(given, _POOL, f"{path}[{index}]", problems)
-        if "name" in pool:
+        if pool.get("name") in [earlier.name for earlier in found]:
+            problems.add("POOL-DUPLICATE", f"{path}[{index}]", name=pool["name"])
+        elif "name" in pool:
             label = pool.get("node_selector") or pool_label(pool["name"])
             found.append(NodePool(pool["name"], label, pool.get("nodes", 0)))
     return tuple(found)
@@ -219,19 +222,24 @@ def _check_sriov(given: Given, path: str, problems: Problems) -> None:
     share = given.get("max_unavailable")
     if share is not None and (fault := _share_fault(str(share))):
         problems.add("POOL-VALUE", f"{path}.max_unavailable", f"{share!r} {fault}.", 'Write 1 or "20%".')
-    for index, interface in enumerate(given.get("interfaces") or []):
+    interfaces = given.get("interfaces") or []
+    for index, interface in enumerate(interfaces):
         numbers = vf_range(interface, given.get("vfs", 0))
-        if numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
+        if interface.partition("#")[0] in [other.partition("#")[0] for other in interfaces[:index]]:
+            problems.add("POOL-DUPLICATE", f"{path}.interfaces[{index}]", name=interface.partition("#")[0])
+        elif numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
             problems.add("NET-INTERFACE", f"{path}.interfaces[{index}]", value=repr(interface))
 
 
 def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
     """Return the first and the last virtual function of C(NAME) or C(NAME#0-3); None for another form."""
-    _name, mark, numbers = interface.partition("#")
+    name, mark, numbers = interface.partition("#")
     first, _dash, last = numbers.partition("-")
+    if not name or len(name.split()) != 1 or "/" in name:
+        return None
     if not mark:
         return (0, vfs - 1)
-    return (int(first), int(last)) if first.isdigit() and last.isdigit() else None
+    return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
 
 
 def _check_namespaces(given: t.Sequence[str], path: str, problems: Problems) -> None:
@@ -255,6 +263,8 @@ def _resource(given: Given, kind: str, path: str, problems: Problems) -> str:
         return found
     name = (given.get("resource") or given["name"].replace("-", "_")).removeprefix(f"{domain}/")
     # Releases of the SR-IOV operator before 2026-08 take no hyphen.
-    if not name.replace("_", "").isalnum() or not name.isascii() or name[0] == "_" or name[-1] == "_":
-        problems.add("NET-RESOURCE", where, value=name, form="letters, digits and '_', such as rdma_rail_0")
+    is_name = name.replace("_", "").isalnum() and name.isascii() and len(name) <= 63
+    if not is_name or name[0] == "_" or name[-1] == "_":
+        form = "at most 63 letters, digits and '_', such as rdma_rail_0"
+        problems.add("NET-RESOURCE", where, value=name, form=form)
     return f"{domain}/{name}"

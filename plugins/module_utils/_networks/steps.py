@@ -79,7 +79,7 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     seen = _look(api, params["network_namespace"], networks)
     has_new_namespace = _check(api, networks, seen, params["validation_namespace"])
     wanted = objects.build(networks, params["network_namespace"], MAKERS[MACVLAN].kind in seen.served)
-    _refuse_foreign(wanted, seen)
+    _refuse_foreign(networks, wanted, seen)
     stale = _stale(networks, wanted, seen)
     _check_cards(api, networks, wanted, seen)
     questions, nodes = _questions(wanted, stale, seen)
@@ -175,6 +175,9 @@ def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str) -> b
                 problems.add("NET-NAMESPACE", f"{network.path}.namespaces[{index}]", why=why)
         rules.check_cluster(network, seen.cluster, problems)
         rules.check_size(network, len(seen.nodes_of(network)), problems)
+        pool, kind = network.ipam.get("pool"), ADDRESSES[0]
+        if pool and kind.kind in seen.served and not named(seen.live[kind.kind], pool):
+            problems.add("NET-RANGE", f"{network.path}.ipam.pool", why=f"{kind.kind} {pool} does not exist")
         if not api.check_mode and (missing := _missing(network, seen.served)):
             problems.add(
                 "NET-NO-OPERATOR", f"{network.path}.kind", kind=missing.resource, by=missing.provider
@@ -186,12 +189,13 @@ def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str) -> b
 def _missing(network: Network, served: t.Collection[str]) -> Kind | None:
     """Return a kind that the network needs and the cluster does not serve."""
     needs = [MAKERS[network.kind]] if network.kind in MAKERS and network.kind != MACVLAN else []
-    needs += [ADDRESSES["prefix" in network.ipam]] if network.has_pool_of_addresses else []
+    needs += [ADDRESSES["prefix" in network.ipam]] if network.ipam.get("type") == "nv-ipam" else []
     return next((kind for kind in needs if kind.kind not in served), None)
 
 
-def _refuse_foreign(wanted: t.Sequence[KubeObject], seen: _Seen) -> None:
+def _refuse_foreign(networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen) -> None:
     """Raise AcceleratorError for an object of others that has the name of one of ours."""
+    _refuse_entries(_asked(networks), *_entries(seen.cluster))
     for obj in wanted:
         live = seen.of(obj)
         if live is None and (space := (obj.get("spec") or {}).get("networkNamespace")):
@@ -311,20 +315,13 @@ def _merge(api: Api, networks: t.Sequence[Network], gone: t.Collection[str] = ()
 
     The list has no merge key, so it is written as a whole, with the version that was read.
     """
-    asked = [
-        objects.additional_network(network, space)
-        for network in networks
-        if objects.in_cluster_network(network)
-        for space in network.namespaces
-    ]
+    asked = _asked(networks)
     names = {*gone, *(network.name for network in networks)}
     for attempt in range(1, _TRIES + 1):
         live = _cluster_network(api)
-        note = str((live["metadata"].get("annotations") or {}).get(ADDED) or "")
-        if not note and not asked:
+        entries, ours = _entries(live)
+        if not ours and not asked:
             return
-        ours = {entry for entry in note.split(",") if entry}
-        entries = (live.get("spec") or {}).get("additionalNetworks") or []
         _refuse_entries(asked, entries, ours)
         keys = {_entry(entry) for entry in asked}
         going = {key for key in ours if key.partition("/")[2] in names} - keys
@@ -349,6 +346,23 @@ def _cluster_network(api: Api) -> KubeObject:
     with contextlib.suppress(KindNotServedError):
         return api.get(CLUSTER_NETWORK, "cluster") or {"metadata": {}}
     return {"metadata": {}}
+
+
+def _asked(networks: t.Sequence[Network]) -> list[KubeObject]:
+    """Return the entries of additionalNetworks that the networks need."""
+    return [
+        objects.additional_network(network, space)
+        for network in networks
+        if objects.in_cluster_network(network)
+        for space in network.namespaces
+    ]
+
+
+def _entries(cluster: KubeObject) -> tuple[list[KubeObject], set[str]]:
+    """Return additionalNetworks of the cluster's Network, and which of them are ours."""
+    note = str((cluster["metadata"].get("annotations") or {}).get(ADDED) or "")
+    found = (cluster.get("spec") or {}).get("additionalNetworks") or []
+    return found, {entry for entry in note.split(",") if entry}
 
 
 def _entry(entry: t.Mapping[str, t.Any]) -> str:

@@ -27,6 +27,12 @@ POOL: t.Final = {"type": "nv-ipam", "range": "10.1.0.0/24"}
         ({**POOL, "pool": "there"}, "POOL-CONFLICT", "pool"),
         ({**POOL, "prefix": 28, "per_node": 4}, "POOL-CONFLICT", "prefix"),
         ({**POOL, "prefix": 20}, "NET-RANGE", "prefix"),
+        ({"type": "nv-ipam", "pool": "there", "per_node": 4}, "POOL-CONFLICT", "pool"),
+        ({**WHERE, "routes": ["10.0.0.0/8", "banana"]}, "NET-RANGE", "routes[1]"),
+        ({**WHERE, "routes": ["10.1.0.5/8"]}, "NET-RANGE", "routes[0]"),
+        ({**WHERE, "range": "10.1.0.5"}, "NET-RANGE", "range"),
+        ({"type": "static", "addresses": ["10.1.0.5"]}, "NET-RANGE", "addresses[0]"),
+        ({**WHERE, "range_start": "10.1.0.20", "range_end": "10.1.0.10"}, "NET-RANGE", "range_start"),
     ],
 )
 def test_a_wrong_key_is_refused_with_its_path(given: dict[str, t.Any], code: str, path: str) -> None:

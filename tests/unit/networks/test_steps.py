@@ -303,6 +303,16 @@ def test_entries_of_others_in_the_clusters_network_stay() -> None:
 def test_an_entry_of_others_with_the_name_is_not_replaced() -> None:
     world = World(cluster_network({**ENTRY, "name": "mine", "namespace": "team-a"}))
     assert refused(world, CUSTOM).code == "NET-FOREIGN"
+    # An earlier network of the list is not written either.
+    assert refused(world, macvlan(), CUSTOM).code == "NET-FOREIGN"
+
+
+def test_a_pool_of_addresses_that_is_not_there_is_refused() -> None:
+    network = macvlan(ipam={"type": "nv-ipam", "pool": "shared"})
+    assert refused(World(node("n1"), has=()), network).code == "NET-NO-OPERATOR"
+    error = refused(World(node("n1")), network)
+    assert error.code == "NET-RANGE"
+    assert error.message.startswith("gpu_networks[0].ipam.pool: IPPool shared does not exist")
 
 
 def test_a_removal_gives_everything_back() -> None:
