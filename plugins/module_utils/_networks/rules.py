@@ -162,7 +162,8 @@ def check_cards(
     for node in nodes:
         state = named(states, node["metadata"]["name"])
         for card in (state.get("status") or {}).get("interfaces") or []:
-            if is_card(network, card):
+            # One card is enough: all nodes of a pool may have the same.
+            if is_card(network, card) and not problems.at(f"{network.path}.kind"):
                 _check_card(network, node["metadata"]["name"], card, problems)
 
 

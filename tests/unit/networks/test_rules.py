@@ -126,7 +126,8 @@ def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, 
 )
 def test_a_card_is_judged_if_the_network_uses_it(network: Given, interface: Given, code: str) -> None:
     problems = Problems()
-    rules.check_cards(read(network)[0], [node("n1")], [state("n1", interface)], problems)
+    both = [state(name, interface) for name in ("n1", "n3")]
+    rules.check_cards(read(network)[0], [node("n1"), node("n3")], both, problems)
     assert [problem.code for problem in problems.found] == ([code] if code else [])
     rules.check_cards(read(network)[0], [node("n2")], [state("n1", interface)], again := Problems())
     assert not again.found
