@@ -18,10 +18,7 @@ _KEYS: t.Final = {
     "static": ("addresses", "gateway", "routes"),
     "none": (),
 }
-_NOT_BESIDE: t.Final = {
-    "pool": ("range", "per_node", "prefix", "gateway", "exclude"),
-    "prefix": ("per_node", "gateway"),
-}
+_NOT_BESIDE: t.Final = {"pool": ("range", "per_node", "prefix"), "prefix": ("per_node", "gateway")}
 PER_NODE: t.Final = 32
 
 

@@ -14,6 +14,7 @@ from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
 
 # Options of a network that its nodes have once, in a SriovNetworkPoolConfig.
 OF_NODES: t.Final = ("max_unavailable", "rdma_mode")
+_OF_CARDS: t.Final = {"vendor": schema.MELLANOX, "device": ""}
 
 
 def read(value: t.Any, path: str) -> list[Network]:
@@ -63,10 +64,8 @@ def _check_pair(network: Network, other: Network, problems: Problems) -> None:
 
 
 def _range_path(network: Network) -> str:
-    """Return the path of the option with the addresses."""
-    if network.kind == schema.CUSTOM:
-        return f"{network.path}.custom.config"
-    return f"{network.path}.ipam.{'range' if 'range' in network.ipam else 'addresses'}"
+    own = "ipam.range" if "range" in network.ipam else "ipam.addresses"
+    return f"{network.path}.{'custom.config' if network.kind == schema.CUSTOM else own}"
 
 
 def _shown(given: addresses.Given) -> str:
@@ -110,14 +109,11 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
 
 def _may_meet(one: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> bool:
     """Return True if one of these names no interfaces, and nothing says that its cards are others."""
-    mine, theirs = (set(options.get("root_devices") or []) for options in (one, other))
-    names = [bool(options.get("interfaces")) for options in (one, other)]
-    vendors = {options.get("vendor", schema.MELLANOX) for options in (one, other)}
-    devices = {options["device"] for options in (one, other) if options.get("device")}
-    if all(names) or len(vendors) > 1 or len(devices) > 1:
+    roots = [set(options.get("root_devices") or []) for options in (one, other)]
+    named_cards = [options.get("interfaces") for options in (one, other)]
+    if all(named_cards) or any(one.get(key, own) != other.get(key, own) for key, own in _OF_CARDS.items()):
         return False
-    # A root device beside the name of an interface: only the nodes know.
-    return bool(mine & theirs) if mine and theirs else not ((mine or theirs) and any(names))
+    return bool(roots[0] & roots[1]) if all(roots) else not (any(roots) and any(named_cards))
 
 
 def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
@@ -162,7 +158,6 @@ def check_cards(
     for node in nodes:
         state = named(states, node["metadata"]["name"])
         for card in (state.get("status") or {}).get("interfaces") or []:
-            # One card is enough: all nodes of a pool may have the same.
             if is_card(network, card) and not problems.at(f"{network.path}.kind"):
                 _check_card(network, node["metadata"]["name"], card, problems)
 

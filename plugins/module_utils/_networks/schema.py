@@ -26,8 +26,7 @@ _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 def _share_fault(text: str) -> str:
     number = text.removesuffix("%")
-    is_share = number.isdecimal() and int(number) > 0 and (number == text or int(number) <= 100)
-    return "" if is_share else "is neither a number of nodes nor a percentage"
+    return "" if number.isdecimal() and int(number) > 0 else "is neither a number of nodes nor a percentage"
 
 
 _SRIOV: t.Final = {
@@ -192,9 +191,7 @@ def _pools(value: t.Any, path: str, problems: Problems) -> tuple[NodePool, ...]:
     for index, entry in enumerate(value):
         given = {"name": entry} if isinstance(entry, str) else entry
         pool = read_map(given, _POOL, f"{path}[{index}]", problems)
-        if pool.get("name") in [earlier.name for earlier in found]:
-            problems.add("POOL-DUPLICATE", f"{path}[{index}]", name=pool["name"])
-        elif "name" in pool:
+        if "name" in pool:
             label = pool.get("node_selector") or pool_label(pool["name"])
             found.append(NodePool(pool["name"], label, pool.get("nodes", 0)))
     return tuple(found)
@@ -222,12 +219,9 @@ def _check_sriov(given: Given, path: str, problems: Problems) -> None:
     share = given.get("max_unavailable")
     if share is not None and (fault := _share_fault(str(share))):
         problems.add("POOL-VALUE", f"{path}.max_unavailable", f"{share!r} {fault}.", 'Write 1 or "20%".')
-    interfaces = given.get("interfaces") or []
-    for index, interface in enumerate(interfaces):
+    for index, interface in enumerate(given.get("interfaces") or []):
         numbers = vf_range(interface, given.get("vfs", 0))
-        if interface.partition("#")[0] in [other.partition("#")[0] for other in interfaces[:index]]:
-            problems.add("POOL-DUPLICATE", f"{path}.interfaces[{index}]", name=interface.partition("#")[0])
-        elif numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
+        if numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
             problems.add("NET-INTERFACE", f"{path}.interfaces[{index}]", value=repr(interface))
 
 
@@ -263,8 +257,6 @@ def _resource(given: Given, kind: str, path: str, problems: Problems) -> str:
         return found
     name = (given.get("resource") or given["name"].replace("-", "_")).removeprefix(f"{domain}/")
     # Releases of the SR-IOV operator before 2026-08 take no hyphen.
-    is_name = name.replace("_", "").isalnum() and name.isascii() and len(name) <= 63
-    if not is_name or name[0] == "_" or name[-1] == "_":
-        form = "at most 63 letters, digits and '_', such as rdma_rail_0"
-        problems.add("NET-RESOURCE", where, value=name, form=form)
+    if not name.replace("_", "").isalnum() or not name.isascii() or name[0] == "_" or name[-1] == "_":
+        problems.add("NET-RESOURCE", where, value=name, form="letters, digits and '_', such as rdma_rail_0")
     return f"{domain}/{name}"

@@ -170,8 +170,7 @@ def _image(
     for key, fault in references.faults(found).items():
         where = f"nic_cluster_policy.{option}.{key}"
         raise InputError("INPUT-IMAGE", f"{where} {found[key]!r} {fault}.", f"Correct {where}.")
-    missing = [key for key, value in found.items() if not value]
-    if missing and images is not None:
+    if images is not None and (missing := [key for key, value in found.items() if not value]):
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
         if shared.get("version") and missing == ["version"]:

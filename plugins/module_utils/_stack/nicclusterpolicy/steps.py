@@ -68,7 +68,6 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
     csvs = installed_csvs(api, params.namespace)
-    # In check mode nobody may have installed the operator that knows the places of its images.
     images = manifest.images_of(csvs) if csvs or not api.check_mode else None
     wanted = manifest.build(params, images, live)
     others = api.list_if_served(NODE_POLICY)
