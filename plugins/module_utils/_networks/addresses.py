@@ -18,7 +18,7 @@ _KEYS: t.Final = {
     "static": ("addresses", "gateway"),
     "none": (),
 }
-_NOT_BESIDE: t.Final = {"pool": ("range",), "prefix": ("per_node", "gateway")}
+_NOT_BESIDE: t.Final = {"pool": ("range", "per_node", "prefix"), "prefix": ("per_node", "gateway")}
 PER_NODE: t.Final = 32
 
 
@@ -51,6 +51,7 @@ def check(given: Given, path: str, problems: Problems) -> None:
             continue
         if inside and not _is_in(found.network, inside):
             problems.add("NET-VALUE", where, why=f"{text} is not in {inside}")
+    _check_masks(given, path, problems)
     if inside and "prefix" in given and not inside.prefixlen <= given["prefix"] <= inside.max_prefixlen:
         problems.add("NET-VALUE", f"{path}.prefix", why=f"/{given['prefix']} is not a part of {inside}")
 
@@ -61,6 +62,17 @@ def _whole(given: Given, path: str, problems: Problems) -> Range | None:
     except ValueError as exc:
         problems.add("NET-VALUE", f"{path}.range", why=str(exc))
         return None
+
+
+def _check_masks(given: Given, path: str, problems: Problems) -> None:
+    """Add a problem for what has no mask, and for a range that ends before it starts."""
+    texts = [(f"{path}.range", given.get("range", "/"))]
+    texts += [(f"{path}.addresses[{at}]", text) for at, text in enumerate(given.get("addresses") or [])]
+    for where, text in texts:
+        if not problems.at(where) and "/" not in text:
+            problems.add("NET-VALUE", where, why=f"{text} has no mask, such as /24")
+    if not problems.at(path) and any(low > high for _version, low, high in spans(given)):
+        problems.add("NET-VALUE", f"{path}.range_start", why="it is after the end of the range")
 
 
 def _is_in(inner: Range, outer: Range) -> bool:

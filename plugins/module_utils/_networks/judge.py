@@ -207,27 +207,46 @@ def known_to(nodes: t.Iterable[KubeObject]) -> t.Callable[[Snapshot], Readiness]
     return judge
 
 
-def gone(policies: t.Collection[str], nodes: t.Collection[str]) -> t.Callable[[Snapshot], Readiness]:
-    """Return a judge that is ready once none of the nodes has functions of these policies, or is set up."""
+def cards_of(policies: t.Collection[str], states: t.Iterable[KubeObject]) -> set[tuple[str, str]]:
+    """Return node and PCI address of each card with functions of these policies."""
+    return {
+        (name(state), address)
+        for state in states
+        for address, card in _cards(state, "spec").items()
+        if any(group.get("policyName") in policies for group in card.get("vfGroups") or [])
+    }
+
+
+def _cards(state: KubeObject, part: str) -> dict[str, KubeObject]:
+    return {card["pciAddress"]: card for card in (state.get(part) or {}).get("interfaces") or []}
+
+
+def gone(
+    policies: t.Collection[str], nodes: t.Collection[str], cards: t.Collection[tuple[str, str]]
+) -> t.Callable[[Snapshot], Readiness]:
+    """Return a judge that is ready once no node has functions of the policies; cards: those that had some."""
 
     def judge(snapshot: Snapshot) -> Readiness:
         parts = [
             at_node(name(state), "Leaving", *about_node("NET-LEFT", node=name(state)))
             for state in snapshot["states"]
-            if name(state) in nodes and _has_policy(state, policies)
+            if name(state) in nodes and (_is_busy(state, cards) or cards_of(policies, [state]))
         ]
         return worst(parts)
 
     return judge
 
 
-def _has_policy(state: KubeObject, policies: t.Collection[str]) -> bool:
-    cards = (state.get("spec") or {}).get("interfaces") or []
-    if any(group.get("policyName") in policies for card in cards for group in card.get("vfGroups") or []):
-        return True
+def _is_busy(state: KubeObject, cards: t.Collection[tuple[str, str]]) -> bool:
     marks, status = state["metadata"].get("annotations") or {}, state.get("status") or {}
+    there, asked = _cards(state, "status"), _cards(state, "spec")
+    left = [key for key in there.keys() - asked.keys() if there[key].get("numVfs")]
     is_idle = all(marks.get(key) in (None, "Idle") for key in _ANNOTATIONS)
-    return not is_idle or status.get("syncStatus") == "InProgress"
+    return (
+        any((name(state), key) in cards for key in left)
+        or not is_idle
+        or status.get("syncStatus") == "InProgress"
+    )
 
 
 def summarize(network: Network, snapshot: Snapshot) -> dict[str, t.Any]:

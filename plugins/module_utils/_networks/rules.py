@@ -14,6 +14,7 @@ from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
 
 # Options of a network that its nodes have once, in a SriovNetworkPoolConfig.
 OF_NODES: t.Final = ("max_unavailable", "rdma_mode")
+_OF_CARDS: t.Final = {"vendor": schema.MELLANOX, "device": ""}
 
 
 def read(value: t.Any, path: str) -> list[Network]:
@@ -56,11 +57,15 @@ def _check_pair(network: Network, other: Network, problems: Problems) -> None:
     for mine in _addresses(network):
         for theirs in _addresses(other):
             if addresses.overlap(mine, theirs):
-                where = f"{network.path}.{'ipam' if network.ipam.get('type') != 'none' else 'custom.config'}"
                 ranges = f"{other.path} ({_shown(theirs)})"
-                problems.add("NET-OVERLAP", f"{where}.range", value=_shown(mine), other=ranges)
+                problems.add("NET-OVERLAP", _range_path(network), value=_shown(mine), other=ranges)
     if network.is_sriov and other.is_sriov:
         _check_cards(network, other, problems)
+
+
+def _range_path(network: Network) -> str:
+    own = "ipam.range" if "range" in network.ipam else "ipam.addresses"
+    return f"{network.path}.{'custom.config' if network.kind == schema.CUSTOM else own}"
 
 
 def _shown(given: addresses.Given) -> str:
@@ -83,6 +88,9 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
     if network.pools and names and not names & {pool.name for pool in network.pools}:
         return
     mine, theirs = network.options, other.options
+    if network.kind == other.kind and _may_meet(mine, theirs):
+        where, also = f"{network.path}.{network.kind}.interfaces", f"{other.path}.{other.kind}"
+        problems.add("NET-VF-OVERLAP", where, value="the network", taken="the cards", other=also)
     for index, interface in enumerate(mine.get("interfaces") or []):
         for taken in theirs.get("interfaces") or []:
             if _meet(interface, mine["vfs"], taken, theirs["vfs"]):
@@ -95,6 +103,15 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
             text, once = f"{theirs[key]!r} in {there}", "a node"
             remedy, value = f"Give {where} and {there} one value.", repr(mine[key])
             problems.add("POOL-DIFFERS", where, remedy=remedy, value=value, other=text, once=once)
+
+
+def _may_meet(one: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> bool:
+    """Return True if one of these names no interfaces, and nothing says that its cards are others."""
+    roots = [set(options.get("root_devices") or []) for options in (one, other)]
+    named_cards = [options.get("interfaces") for options in (one, other)]
+    if all(named_cards) or any(one.get(key, own) != other.get(key, own) for key, own in _OF_CARDS.items()):
+        return False
+    return bool(roots[0] & roots[1]) if all(roots) else not (any(roots) and any(named_cards))
 
 
 def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
@@ -119,10 +136,10 @@ def check_cluster(network: Network, live: KubeObject, problems: Problems) -> Non
     used = [("pods", entry.get("cidr")) for entry in found.get("clusterNetwork") or []]
     used += [("Services", cidr) for cidr in found.get("serviceNetwork") or []]
     for whose, cidr in used:
-        if cidr and any(addresses.holds(given, cidr) for given in _addresses(network)):
-            other = f"{cidr}, which the cluster gives to {whose}"
-            where = f"{network.path}.ipam.range"
-            problems.add("NET-OVERLAP", where, value=_shown(_addresses(network)[0]), other=other)
+        for given in _addresses(network):
+            if cidr and addresses.holds(given, cidr):
+                other = f"{cidr}, which the cluster gives to {whose}"
+                problems.add("NET-OVERLAP", _range_path(network), value=_shown(given), other=other)
 
 
 def check_cards(
@@ -135,7 +152,7 @@ def check_cards(
     for node in nodes:
         state = named(states, node["metadata"]["name"])
         for card in (state.get("status") or {}).get("interfaces") or []:
-            if is_card(network, card):
+            if is_card(network, card) and not problems.at(f"{network.path}.kind"):
                 _check_card(network, node["metadata"]["name"], card, problems)
 
 

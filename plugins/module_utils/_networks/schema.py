@@ -26,7 +26,7 @@ _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 def _share_fault(text: str) -> str:
     number = text.removesuffix("%")
-    return "" if number.isdigit() and int(number) > 0 else "is neither a number of nodes nor a percentage"
+    return "" if number.isdecimal() and int(number) > 0 else "is neither a number of nodes nor a percentage"
 
 
 _SRIOV: t.Final = {
@@ -225,11 +225,13 @@ def _check_sriov(given: Given, path: str, problems: Problems) -> None:
 
 def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
     """Return the first and the last virtual function of C(NAME) or C(NAME#0-3); None for another form."""
-    _name, mark, numbers = interface.partition("#")
+    name, mark, numbers = interface.partition("#")
     first, _dash, last = numbers.partition("-")
+    if not name or len(name.split()) != 1 or "/" in name:
+        return None
     if not mark:
         return (0, vfs - 1)
-    return (int(first), int(last)) if first.isdigit() and last.isdigit() else None
+    return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
 
 
 def _check_namespaces(given: t.Sequence[str], path: str, problems: Problems) -> None:

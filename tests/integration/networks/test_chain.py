@@ -51,6 +51,14 @@ def test_a_plan_names_the_nodes_that_may_reboot(playbook: Playbook, audit: Audit
     assert "make    NetworkAttachmentDefinition team-a/storage" in run.output
 
 
+def test_a_plan_names_the_nic_driver_before_its_operator_is_there(playbook: Playbook, audit: Audit) -> None:
+    driver = {"nvidia_network_operator_nic_cluster_policy": {"ofed_driver": {}}}
+    run = playbook.playbook("plan", **VARIABLES, **driver)
+    assert run.rc == 0, run.output
+    assert audit.writes(*run.tasks) == []
+    assert "make    NicClusterPolicy nic-cluster-policy" in run.output
+
+
 def test_a_run_brings_gpus_and_networks(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     run = playbook.playbook("enable_gpus", **VARIABLES)
     assert run.rc == 0, run.output

@@ -26,6 +26,10 @@ POOL: t.Final = {"type": "nv-ipam", "range": "10.1.0.0/24"}
         ({**POOL, "pool": "there"}, "POOL-CONFLICT", "pool"),
         ({**POOL, "prefix": 28, "per_node": 4}, "POOL-CONFLICT", "prefix"),
         ({**POOL, "prefix": 20}, "NET-VALUE", "prefix"),
+        ({"type": "nv-ipam", "pool": "there", "per_node": 4}, "POOL-CONFLICT", "pool"),
+        ({**WHERE, "range": "10.1.0.5"}, "NET-VALUE", "range"),
+        ({"type": "static", "addresses": ["10.1.0.5"]}, "NET-VALUE", "addresses[0]"),
+        ({**WHERE, "range_start": "10.1.0.20", "range_end": "10.1.0.10"}, "NET-VALUE", "range_start"),
     ],
 )
 def test_a_wrong_key_is_refused_with_its_path(given: dict[str, t.Any], code: str, path: str) -> None:

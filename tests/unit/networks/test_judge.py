@@ -110,10 +110,12 @@ def test_a_shared_device_is_enough_with_one() -> None:
 
 
 def test_a_removal_is_done_when_the_nodes_are() -> None:
-    judged = judge.gone({"rail-0-training"}, {"n1"})
+    judged = judge.gone({"rail-0-training"}, {"n1"}, judge.cards_of({"rail-0-training"}, [done()]))
     assert judged({"states": [done()]}).code == "NET-LEFT"
     assert not judged({"states": [state("n1", doing="Draining")]}).is_ready
     assert judged({"states": [state("n1"), done("n2")]}).is_ready
+    # The daemon has not seen yet that the policy is gone.
+    assert judged({"states": [{**done(), "spec": {}}]}).code == "NET-LEFT"
 
 
 def test_the_cards_of_every_node_are_known() -> None:

@@ -11,6 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._networks i
 from ansible_collections.accelerators.openshift.plugins.module_utils._networks.schema import NodePool
 
 OTHER: dict[str, object] = {"type": "whereabouts", "range": "10.7.0.0/24"}
+STATIC: dict[str, object] = {"type": "static", "addresses": ["192.168.100.7/24"]}
 SMALL: dict[str, object] = {"type": "nv-ipam", "range": "10.9.0.0/28", "per_node": 4}
 
 
@@ -28,7 +29,7 @@ SMALL: dict[str, object] = {"type": "nv-ipam", "range": "10.9.0.0/28", "per_node
                 "custom": {"config": {"type": "bridge", "ipam": {"range": "192.168.0.0/16"}}},
             },
             "NET-OVERLAP",
-            "custom.config.range",
+            "custom.config",
         ),
         (sriov(), sriov("b", resource="rail_0", interfaces=["ens2"]), "NET-SAME-RESOURCE", "resource"),
         (sriov(), sriov("b"), "NET-VF-OVERLAP", "sriov.interfaces[0]"),
@@ -39,6 +40,15 @@ SMALL: dict[str, object] = {"type": "nv-ipam", "range": "10.9.0.0/28", "per_node
             "sriov.interfaces[0]",
         ),
         (sriov(), sriov("b", pools=[]), "NET-VF-OVERLAP", "sriov.interfaces[0]"),
+        (sriov(), sriov("b", interfaces=[]), "NET-VF-OVERLAP", "sriov.interfaces"),
+        (sriov(interfaces=[]), sriov("b", interfaces=[]), "NET-VF-OVERLAP", "sriov.interfaces"),
+        (
+            sriov(interfaces=[], root_devices=["0000:1b:00.0"]),
+            sriov("b", interfaces=[], root_devices=["0000:1b:00.0"]),
+            "NET-VF-OVERLAP",
+            "sriov.interfaces",
+        ),
+        (macvlan(), macvlan("b", ipam=STATIC), "NET-OVERLAP", "ipam.addresses"),
         (
             sriov(max_unavailable=1),
             sriov("b", interfaces=["ens2"], max_unavailable=2),
@@ -60,6 +70,9 @@ def test_two_networks_cannot_have_the_same(first: Given, second: Given, code: st
         (macvlan(), macvlan("b", ipam=OTHER)),
         (sriov(interfaces=["ens1f0np0#0-3"]), sriov("b", interfaces=["ens1f0np0#4-7"])),
         (sriov(), sriov("b", pools=["big"])),
+        (sriov(interfaces=[], device="101d"), sriov("b", interfaces=[], device="1021")),
+        (sriov(interfaces=[]), sriov("b", interfaces=[], vendor="8086")),
+        (sriov(), sriov("b", interfaces=[], root_devices=["0000:1b:00.1"])),
         (macvlan(resource="rdma/a"), macvlan("b", ipam=OTHER, resource="rdma/a")),
     ],
 )
@@ -113,7 +126,8 @@ def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, 
 )
 def test_a_card_is_judged_if_the_network_uses_it(network: Given, interface: Given, code: str) -> None:
     problems = Problems()
-    rules.check_cards(read(network)[0], [node("n1")], [state("n1", interface)], problems)
+    both = [state(name, interface) for name in ("n1", "n3")]
+    rules.check_cards(read(network)[0], [node("n1"), node("n3")], both, problems)
     assert [problem.code for problem in problems.found] == ([code] if code else [])
     rules.check_cards(read(network)[0], [node("n2")], [state("n1", interface)], again := Problems())
     assert not again.found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from unit.fake_server import Answer, status
 from unit.networks.builders import (
     NIC_KINDS,
     SPACE,
@@ -302,6 +303,30 @@ def test_entries_of_others_in_the_clusters_network_stay() -> None:
 def test_an_entry_of_others_with_the_name_is_not_replaced() -> None:
     world = World(cluster_network({**ENTRY, "name": "mine", "namespace": "team-a"}))
     assert refused(world, CUSTOM).code == "NET-FOREIGN"
+    # An earlier network of the list is not written either.
+    assert refused(world, macvlan(), CUSTOM).code == "NET-FOREIGN"
+
+
+def test_a_plan_goes_on_where_only_the_kinds_of_the_operator_are_left() -> None:
+    world = World(node("n1"))
+    text = 'namespaces "openshift-sriov-network-operator" not found'
+
+    def answer(method: str, url: str, body: bytes | None = None, **more: t.Any) -> Answer:
+        if method == "PATCH" and f"/{objects.SRIOV_NAMESPACE}/" in url:
+            return status(404, "NotFound", text, objects.SRIOV_NAMESPACE)
+        return world.server.answer(method, url, body, **more)
+
+    world.server.request = answer
+    found = steps.present(world.api(check_mode=True), params(sriov()))
+    assert found["rebooted"] == ["n1"]
+
+
+def test_a_pool_of_addresses_that_is_not_there_is_refused() -> None:
+    network = macvlan(ipam={"type": "nv-ipam", "pool": "shared"})
+    assert refused(World(node("n1"), has=()), network).code == "NET-NO-OPERATOR"
+    error = refused(World(node("n1")), network)
+    assert error.code == "NET-VALUE"
+    assert error.message.startswith("gpu_networks[0].ipam.pool: IPPool shared does not exist")
 
 
 def test_a_removal_gives_everything_back() -> None:

@@ -67,7 +67,8 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
         diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
-    images = manifest.images_of(installed_csvs(api, params.namespace))
+    csvs = installed_csvs(api, params.namespace)
+    images = manifest.images_of(csvs) if csvs or not api.check_mode else None
     wanted = manifest.build(params, images, live)
     others = api.list_if_served(NODE_POLICY)
     ends = _ends(api, params, live, wanted, others)
