@@ -93,12 +93,12 @@ def offered(params: StackParams) -> list[str]:
 
 
 def wished(
-    params: StackParams, images: t.Mapping[str, Data] | None, live: t.Mapping[str, t.Any] | None = None
+    params: StackParams, images: t.Mapping[str, Data], live: t.Mapping[str, t.Any] | None = None
 ) -> Data:
     """Return the spec that the options ask for; raise InputError if an image is unknown.
 
-    images: name -> {repository, version} of the installed operator; None if there is none yet. live: the
-    spec of the live object, whose images stay unless an option names others.
+    images: name -> {repository, version} of the installed operator. live: the spec of the live object, whose
+    images stay unless an option names others.
     """
     asked = params.nic_cluster_policy or {}
     shared = {camel(key): value for key, value in (asked.get("global") or {}).items() if value}
@@ -116,7 +116,7 @@ def wished(
     return t.cast(Data, merge(spec, params.spec))
 
 
-def build(params: StackParams, images: t.Mapping[str, Data] | None, live: KubeObject | None) -> Data:
+def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
     """Return the manifest; it keeps all tolerations of the live object, and the images of one of ours."""
     there = (live or {}).get("spec") or {}
     spec = wished(params, images, there if owned(live) else None)
@@ -160,7 +160,7 @@ def refuse_twice(wanted: Data, others: t.Iterable[KubeObject], raw: t.Mapping[st
 
 
 def _image(
-    option: str, part: Data, name: str, images: t.Mapping[str, Data] | None, others: tuple[Data, Data]
+    option: str, part: Data, name: str, images: t.Mapping[str, Data], others: tuple[Data, Data]
 ) -> Data:
     """Return image, repository and version; raise InputError if one is unknown: older releases than 26.4
     require all three in each component.
@@ -170,7 +170,7 @@ def _image(
     """
     there, shared = others
     name = part.get("image") or there.get("image") or name
-    own = there if there.get("image") == name and there.get("version") else (images or {}).get(name) or {}
+    own = there if there.get("image") == name and there.get("version") else images.get(name) or {}
     spared = {key for key in shared if (option, key) != ("ofed_driver", "version")}
     found: Data = {"image": name}
     for key in ("repository", "version"):
@@ -179,14 +179,14 @@ def _image(
     for key, fault in references.faults(found).items():
         where = f"nic_cluster_policy.{option}.{key}"
         raise InputError("INPUT-IMAGE", f"{where} {found[key]!r} {fault}.", f"Correct {where}.")
-    if images is not None and (missing := [key for key, value in found.items() if not value]):
+    if missing := [key for key, value in found.items() if not value]:
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
         if shared.get("version") and missing == ["version"]:
             message = f"{paths} must be given: global.version is no tag of the image {name}."
         remedy = f"Set {paths}, as the release notes of the operator have it."
         raise InputError("INPUT-IMAGE", message, remedy)
-    return {key: value for key, value in found.items() if value}
+    return found
 
 
 def _plain(part: Data) -> Data:

@@ -67,8 +67,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
         diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
-    csvs = installed_csvs(api, params.namespace)
-    images = manifest.images_of(csvs) if csvs or not api.check_mode else None
+    images = manifest.images_of(installed_csvs(api, params.namespace))
     wanted = manifest.build(params, images, live)
     others = api.list_if_served(NODE_POLICY)
     ends = _ends(api, params, live, wanted, others)

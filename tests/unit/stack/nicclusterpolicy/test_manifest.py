@@ -216,11 +216,6 @@ def test_bad_input_names_its_option(changes: Data, said: str) -> None:
     assert said in caught.value.message
 
 
-def test_check_mode_before_the_operator_leaves_images_out() -> None:
-    assert nic_manifest.wished(params(), None)["ofedDriver"]["image"] == "doca-driver"
-    assert "repository" not in nic_manifest.wished(params(), None)["ofedDriver"]
-
-
 def test_an_image_from_nowhere_names_what_to_give() -> None:
     with pytest.raises(InputError) as caught:
         nic_manifest.wished(params(), {})
