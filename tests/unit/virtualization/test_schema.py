@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._virtualization import schema
 
 
@@ -20,3 +23,28 @@ def test_an_arm_node_needs_no_argument_for_its_iommu() -> None:
         "virtual_machines": {"device": "10de:2342"},
     }
     assert schema.tuning(pool) == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "is_right"),
+    [
+        ("A10", "A10-8Q", True),
+        ("A10", "A100-8C", False),
+        ("A100", "A10-8Q", False),
+        ("A100", "A100D-1-10C", True),
+        ("L4", "L40S-8Q", False),
+        ("T4", "GRID_T4-8Q", True),
+        ("H100-NVL", "H100L-94C", True),
+        ("RTX-PRO-6000", "RTX_Pro_6000_Blackwell_DC-12Q", True),
+        ("", "A10-8Q", True),
+    ],
+)
+def test_a_type_of_vgpu_names_the_gpu(model: str, kind: str, is_right: bool) -> None:
+    class Candidate:
+        arch, gpu_model, instance_type = "amd64", model, "own"
+
+    vgpu = {"type": kind, "image": {}, "licence_secret": "l"}
+    pool = {"workload": "vm_vgpu", "resolved": [Candidate()], "virtual_machines": {"vgpu": vgpu}}
+    problems = Problems()
+    schema.check(pool, "p", problems)
+    assert bool(problems.at("p.virtual_machines.vgpu.type")) is not is_right
