@@ -932,11 +932,16 @@ CODES: t.Final = (
         "playbooks/enable_gpus.yml` again.",
     ),
     Code(
+        "GPU-VM-RESOURCE",
+        "The nodes of pool {pool} do not offer {resource} to virtual machines, but {names}.",
+        "Set `virtual_machines.resource` of the pool to {name}, or remove it if the nodes offer one device.",
+    ),
+    Code(
         "GPU-VM-UNPERMITTED",
         "Node {node}: it offers {resources} to virtual machines, and HyperConverged {object} does not permit "
         "that: no virtual machine with it starts.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again; it ends nothing. After an upgrade "
-        "of the GPU operator the name may be a new one: set deviceName of the virtual machines to it.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again. After an upgrade of the GPU "
+        "operator the name may be a new one: set deviceName of the virtual machines to it.",
     ),
     Code(
         "GPU-VM-VFIO",
