@@ -56,7 +56,8 @@ _OF_CONTAINERS: t.Final = {
 # Kernel arguments without which VFIO takes no device. AMD CPUs ignore the first one: their IOMMU is on.
 _IOMMU: t.Final = ("intel_iommu=on", "iommu=pt")
 _NO_IOMMU: t.Final = ("intel_iommu=off", "amd_iommu=off", "iommu=off")
-_NVIDIA: t.Final = "10de:"
+# What tells GPUs apart in their names, such as T4 in Tesla-T4 and in GRID_T4-8Q.
+_GPU: t.Final = re.compile("(?<![A-Z0-9])[A-Z]+[0-9]+")
 
 # A pool, or a part of it, as the user wrote it.
 Description = t.Mapping[str, t.Any]
@@ -142,10 +143,6 @@ def _check_options(workload: str, options: Description, where: str, problems: Pr
         if "resource" not in options:
             also = f" with provider {PLATFORM}, such as nvidia.com/A10"
             problems.add("POOL-REQUIRED", f"{where}.resource", also=also)
-    elif not str(options.get("device") or _NVIDIA).lower().startswith(_NVIDIA):
-        why = f"is no device of NVIDIA ({_NVIDIA}...), and the GPU operator takes no others"
-        remedy = "Set it to the PCI id of the GPU, as `lspci -nn -d 10de:` shows it on a node."
-        problems.add("POOL-VALUE", f"{where}.device", f"{options['device']!r} {why}.", remedy)
     resource = str(options.get("resource") or "domain/device")
     if "/" not in resource or resource in (GPU, GPU_SHARED) or resource.startswith(PARTITION):
         why = "is what pods ask for, and no device of virtual machines"
@@ -186,13 +183,21 @@ def _check_amounts(pool: Description, path: str, workload: str, problems: Proble
 
 def _check_type(pool: Description, where: str, problems: Problems) -> None:
     """Add a problem for a vGPU type that names another GPU than those of the pool."""
-    kind = str(((pool.get("virtual_machines") or {}).get("vgpu") or {}).get("type") or "")
-    for own in sorted({candidate.gpu_model for candidate in pool.get("resolved") or []}):
-        # Types of A10 are not those of A100. What follows the name, such as NVL, types write in another way.
-        base = own.upper().partition("-")[0]
-        is_telling = kind and re.search("[0-9]", base)
-        if is_telling and not re.search(f"(?<![A-Z0-9]){re.escape(base)}(?![0-9])", kind.upper()):
-            problems.add("POOL-VGPU-TYPE", f"{where}.vgpu.type", model=own, type=kind)
+    vgpu = (pool.get("virtual_machines") or {}).get("vgpu") or {}
+    for model in sorted({candidate.gpu_model for candidate in pool.get("resolved") or []}):
+        if not fits(vgpu, model):
+            problems.add("POOL-VGPU-TYPE", f"{where}.vgpu.type", model=model, type=vgpu["type"])
+
+
+def fits(vgpu: Description, model: str) -> bool:
+    """Return whether the type may be one of the GPU; a ConfigMap of the user has names of its own.
+
+    model: as the catalogue or the node's label has it. Types of A10 are not those of A100.
+    """
+    kind, own = (_GPU.search(str(text).upper()) for text in (vgpu.get("type"), model))
+    if "config_map" in vgpu or not kind or not own:
+        return True
+    return kind[0].endswith(own[0]) or own[0].endswith(kind[0])
 
 
 def check_together(pools: t.Sequence[Description], name: str, problems: Problems) -> None:

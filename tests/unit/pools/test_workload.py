@@ -97,7 +97,6 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
             "POOL-VALUE",
             "virtual_machines.resource",
         ),
-        ({"virtual_machines": {"device": "1002:740f"}}, "POOL-VALUE", "virtual_machines.device"),
         (
             {"tuning": {"kernel_arguments": ["intel_iommu=off"]}},
             "POOL-CONFLICT",
@@ -122,10 +121,6 @@ def test_virtual_machines_get_no_parts_of_a_gpu_of_containers() -> None:
     assert problems([split]) == [
         ("POOL-CONFLICT", f"gpu_pools[0].{path}") for path in ("sharing", "candidates")
     ]
-
-
-def test_the_platform_may_have_a_device_of_another_vendor() -> None:
-    assert plan([vm(virtual_machines={**PLATFORM, "device": "1002:740f"})])["groups"]
 
 
 def test_existing_nodes_say_their_whole_gpus() -> None:

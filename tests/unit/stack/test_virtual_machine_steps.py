@@ -188,6 +188,13 @@ def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
     assert server.writes() == []
 
 
+def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:
+    server = cluster({"nvidia.com/gpu.product": "Tesla-T4"})
+    with pytest.raises(NotReadyError, match="has Tesla-T4, and A10-12Q is a vGPU of another GPU") as caught:
+        run(server, pool("vm_vgpu"))
+    assert (caught.value.code, server.writes()) == ("GPU-VGPU-OTHER", [])
+
+
 def test_the_same_entry_of_others_is_good_enough() -> None:
     server = cluster(spec={"permittedHostDevices": entry(T4, externalResourceProvider=True)})
     assert [one["resource"] for one in run(server, pool())] == [T4]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._virtualization import schema
 
 
@@ -34,17 +33,16 @@ def test_an_arm_node_needs_no_argument_for_its_iommu() -> None:
         ("A100", "A100D-1-10C", True),
         ("L4", "L40S-8Q", False),
         ("T4", "GRID_T4-8Q", True),
+        ("T4", "T40-8Q", False),
+        ("NVIDIA-A100-SXM4-80GB", "A100D-80C", True),
+        ("NVIDIA-A10", "T4-8Q", False),
+        ("NVIDIA-RTX-A6000", "RTXA6000-8Q", True),
+        ("A10", "default", True),
         ("H100-NVL", "H100L-94C", True),
         ("RTX-PRO-6000", "RTX_Pro_6000_Blackwell_DC-12Q", True),
         ("", "A10-8Q", True),
     ],
 )
 def test_a_type_of_vgpu_names_the_gpu(model: str, kind: str, is_right: bool) -> None:
-    class Candidate:
-        arch, gpu_model, instance_type = "amd64", model, "own"
-
-    vgpu = {"type": kind, "image": {}, "licence_secret": "l"}
-    pool = {"workload": "vm_vgpu", "resolved": [Candidate()], "virtual_machines": {"vgpu": vgpu}}
-    problems = Problems()
-    schema.check(pool, "p", problems)
-    assert bool(problems.at("p.virtual_machines.vgpu.type")) is not is_right
+    assert schema.fits({"type": kind}, model) is is_right
+    assert schema.fits({"type": kind, "config_map": "own"}, model)

@@ -878,6 +878,11 @@ CODES: t.Final = (
         "clusterpolicy -o yaml`.",
     ),
     Code(
+        "GPU-VGPU-OTHER",
+        "Node {node} of pool {pool} has {model}, and {type} is a vGPU of another GPU. Nothing was changed.",
+        "Set `virtual_machines.vgpu.type` of the pool to a vGPU of {model}.",
+    ),
+    Code(
         "GPU-VGPU-TYPE",
         "ConfigMap {config_map} in namespace {namespace} has no vGPUs of type {type}, as pool {pool} wants "
         "them. It has {types}. Nothing was changed.",
