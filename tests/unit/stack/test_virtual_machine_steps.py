@@ -234,6 +234,18 @@ def test_a_pool_of_containers_gives_back_what_it_had() -> None:
     assert node["metadata"]["labels"][WORKLOAD] == "container"
 
 
+def test_the_entry_of_a_pool_that_left_goes_with_the_next_run() -> None:
+    server = cluster()
+    run(server, pool())
+    mark: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
+    owner = next(obj for obj in server.objects.values() if obj["kind"] == "HyperConverged")
+    fields = owner["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:virtualization"]
+    fields["f:permittedHostDevices"]["f:pciHostDevices"] = mark
+    server.objects = {key: obj for key, obj in server.objects.items() if obj["kind"] != "Node"}
+    run(server, t.cast("StackPool", {**pool("container"), "node_selector": {"gpu": "other"}}))
+    assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
+
+
 def test_what_was_written_goes_with_the_pools() -> None:
     server = cluster()
     run(server, pool())
