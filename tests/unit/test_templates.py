@@ -119,6 +119,7 @@ def test_pools_without_an_image_of_their_own_get_that_of_the_role(image: str) ->
         ({}, []),
         ({"gpu_node_pool_foreseen": {"skipped": True}, "gpu_policy_result": {"skipped": True}}, []),
         ({"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "keep", "object": 1}]}]}}, []),
+        ({"node_tuning_foreseen": {"foreseen": [{"action": "make", "object": 2}]}}, [2]),
         (
             {"gpu_node_pool_foreseen": {"results": [{"foreseen": [{"action": "change", "object": 1}]}]}},
             [1],

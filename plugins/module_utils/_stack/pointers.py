@@ -198,13 +198,14 @@ def missing(
     who: str, kind: str, object_name: str, namespace: str, option: str = "the name", place: str = ""
 ) -> Code:
     """Return the text about an object that is named and does not exist. option: which names it."""
+    secret = "secret docker-registry" if "pullsecret" in option.lower().replace("_", "") else "secret generic"
     text = text_of(
         "GPU-CP-REFERENCE",
         who=who,
         kind=kind,
         name=object_name,
         namespace=namespace,
-        resource="configmap" if kind == "ConfigMap" else "secret generic",
+        resource="configmap" if kind == "ConfigMap" else secret,
         option=option,
         also=f" ({place})" if place else "",
     )

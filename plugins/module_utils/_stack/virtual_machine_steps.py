@@ -15,7 +15,7 @@ from .._impact import consent
 from .._impact.impact import DRAIN, Question
 from .._kube.client import Api, Query
 from .._kube.kinds import known
-from .._nodes import drain
+from .._nodes import devices, drain
 from .._nodes.evictions import evict
 from .._nodes.labels import labels
 from .._nodes.pool_nodes import nodes_of
@@ -57,7 +57,7 @@ def begin(api: Api, params: StackParams) -> Work:
     live, asking = virtualization.look(api), machines.of_machines(pools)
     if asking and live is None:
         raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
-    _refuse_types(api, asking, params.namespace)
+    _refuse_types(api, asking, nodes, params.namespace)
     if asking and live is not None:
         try:
             wanted = machines.permits(asking, nodes)
@@ -70,13 +70,24 @@ def begin(api: Api, params: StackParams) -> Work:
     return Work(params, live, changes)
 
 
-def _refuse_types(api: Api, pools: t.Sequence[StackPool], namespace: str) -> None:
-    """Raise NotReadyError for a type of vGPU that the vGPU device manager does not know, if it is there."""
+def _refuse_types(
+    api: Api, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject], namespace: str
+) -> None:
+    """Raise NotReadyError for a type of vGPU of another GPU, or one that the device manager does not know.
+
+    Nodes that were never ready do not say their GPU, and a new operator has no types yet.
+    """
     asking = [pool for pool in pools if machines.has_vgpus(pool)]
     config_map = machines.config_map(asking)
     found = machines.types(api.get(known("ConfigMap"), config_map, namespace)) if asking else []
     for pool in asking:
-        wanted = machines.options(pool)["vgpu"]["type"]
+        vgpu = machines.options(pool)["vgpu"]
+        wanted = vgpu["type"]
+        for node in nodes_of(list(nodes), pool):
+            if not schema.fits(vgpu, model := devices.product(node)):
+                raise NotReadyError(
+                    "GPU-VGPU-OTHER", node=name(node), model=model, type=wanted, pool=pool["name"]
+                )
         if found and wanted not in found:
             raise NotReadyError(
                 "GPU-VGPU-TYPE",

@@ -253,7 +253,7 @@ def permits(pools: t.Iterable[StackPool], nodes: t.Sequence[KubeObject]) -> list
     """Return what virtual machines may have of these pools, under the names that the nodes offer.
 
     A pool of which no node offers a device yet has none. Raises NotReadyError if nodes of a pool offer
-    several names, of which nobody can tell the right one.
+    several names, of which nobody can tell the right one, or only others than the user set.
     """
     found: dict[tuple[bool, str], Permit] = {}
     for pool in of_machines(pools):
@@ -273,6 +273,10 @@ def _names(pool: StackPool, nodes: t.Sequence[KubeObject]) -> list[str]:
     own, gpus = options(pool).get("resource"), int(options(pool).get("gpus") or 0)
     offers = [resources(node, pool) for node in nodes]
     names = sorted({key for offer in offers for key in offer})
+    if own and names and own not in names:
+        raise NotReadyError(
+            "GPU-VM-RESOURCE", pool=pool["name"], resource=own, names=", ".join(names), name=names[0]
+        )
     if own:
         return [key for key in names if key == own]
     # Bridges between GPUs are devices too, but not as many as GPUs.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.well_known import GPU, OPERANDS, VGPU_CONFIG, WORKLOAD
+from .._catalogue.well_known import GPU, GPU_SHARED, OPERANDS, PARTITION, VGPU_CONFIG, WORKLOAD
 from .._core import references
 from .._core.input import Field, Problems
 from .._core.syntax import device_fault, name_fault, resource_fault, value_fault
@@ -55,6 +55,9 @@ _OF_CONTAINERS: t.Final = {
 }
 # Kernel arguments without which VFIO takes no device. AMD CPUs ignore the first one: their IOMMU is on.
 _IOMMU: t.Final = ("intel_iommu=on", "iommu=pt")
+_NO_IOMMU: t.Final = ("intel_iommu=off", "amd_iommu=off", "iommu=off")
+# What tells GPUs apart in their names, such as T4 in Tesla-T4 and in GRID_T4-8Q.
+_GPU: t.Final = re.compile("(?<![A-Z0-9])[A-Z]+[0-9]+")
 
 # A pool, or a part of it, as the user wrote it.
 Description = t.Mapping[str, t.Any]
@@ -115,6 +118,7 @@ def check(pool: Description, path: str, problems: Problems) -> None:
             problems.add("POOL-CONFLICT", f"{path}.{key}", other=f"workload {workload}", also=f": {why}")
     _check_options(workload, pool.get("virtual_machines") or {}, where, problems)
     _check_amounts(pool, path, workload, problems)
+    _check_hosts(pool, path, workload, problems)
     if (pool.get("tuning") or {}).get("reboot") == NEVER and tuning(pool) != dict(pool["tuning"]):
         also = ": the nodes reboot to turn the IOMMU on"
         remedy = "Remove it, or set virtual_machines.iommu: false if the nodes have it on already."
@@ -139,6 +143,27 @@ def _check_options(workload: str, options: Description, where: str, problems: Pr
         if "resource" not in options:
             also = f" with provider {PLATFORM}, such as nvidia.com/A10"
             problems.add("POOL-REQUIRED", f"{where}.resource", also=also)
+    resource = str(options.get("resource") or "domain/device")
+    if "/" not in resource or resource in (GPU, GPU_SHARED) or resource.startswith(PARTITION):
+        why = "is what pods ask for, and no device of virtual machines"
+        remedy = "Set it to a name for the device, such as nvidia.com/GA102GL_A10."
+        problems.add("POOL-VALUE", f"{where}.resource", f"{resource!r} {why}.", remedy)
+
+
+def _check_hosts(pool: Description, path: str, workload: str, problems: Problems) -> None:
+    """Add a problem for nodes that cannot run virtual machines with devices."""
+    for argument in (pool.get("tuning") or {}).get("kernel_arguments") or []:
+        if argument in _NO_IOMMU:
+            also = f": {argument} turns the IOMMU off"
+            where = f"{path}.tuning.kernel_arguments"
+            problems.add("POOL-CONFLICT", where, other=f"workload {workload}", also=also)
+    # Sizes of EC2 that share a host; the others end in metal.
+    for kind in sorted({candidate.instance_type for candidate in pool.get("resolved") or []}):
+        if kind.endswith("xlarge"):
+            also = f": {kind} is a virtual machine itself, and can give its GPUs to no other"
+            remedy = "Name an instance type of bare metal, such as g4dn.metal."
+            where = f"{path}.candidates"
+            problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
 
 
 def _check_amounts(pool: Description, path: str, workload: str, problems: Problems) -> None:
@@ -158,12 +183,21 @@ def _check_amounts(pool: Description, path: str, workload: str, problems: Proble
 
 def _check_type(pool: Description, where: str, problems: Problems) -> None:
     """Add a problem for a vGPU type that names another GPU than those of the pool."""
-    kind = str(((pool.get("virtual_machines") or {}).get("vgpu") or {}).get("type") or "")
-    model = kind.partition("-")[0]
-    for own in sorted({one.gpu_model for one in pool.get("resolved") or [] if one.gpu_model}):
-        plain = re.sub("[^A-Z0-9]", "", own.upper())
-        if kind and not model.upper().startswith(plain) and plain not in model.upper():
-            problems.add("POOL-VGPU-TYPE", f"{where}.vgpu.type", model=own, type=kind)
+    vgpu = (pool.get("virtual_machines") or {}).get("vgpu") or {}
+    for model in sorted({candidate.gpu_model for candidate in pool.get("resolved") or []}):
+        if not fits(vgpu, model):
+            problems.add("POOL-VGPU-TYPE", f"{where}.vgpu.type", model=model, type=vgpu["type"])
+
+
+def fits(vgpu: Description, model: str) -> bool:
+    """Return whether the type may be one of the GPU; a ConfigMap of the user has names of its own.
+
+    model: as the catalogue or the node's label has it. Types of A10 are not those of A100.
+    """
+    kind, own = (_GPU.search(str(text).upper()) for text in (vgpu.get("type"), model))
+    if "config_map" in vgpu or not kind or not own:
+        return True
+    return kind[0].endswith(own[0]) or own[0].endswith(kind[0])
 
 
 def check_together(pools: t.Sequence[Description], name: str, problems: Problems) -> None:

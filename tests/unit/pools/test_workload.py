@@ -41,11 +41,6 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
         ({"workload": "container"}, "POOL-CONFLICT", "virtual_machines"),
         ({"virtual_machines": {}}, "POOL-REQUIRED", "virtual_machines.device"),
         ({"virtual_machines": {"device": "T4"}}, "POOL-VALUE", "virtual_machines.device"),
-        (
-            {"candidates": candidate("p4d.24xlarge"), "sharing": {"mig": {"slices": 7}}},
-            "POOL-CONFLICT",
-            "sharing",
-        ),
         ({"sharing": {"time_slicing": {"replicas": 4}}}, "POOL-CONFLICT", "sharing"),
         ({"spare": 1}, "POOL-CONFLICT", "spare"),
         ({"validate": {"benchmark": "matmul"}}, "POOL-CONFLICT", "validate"),
@@ -87,6 +82,28 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
             "virtual_machines.provider",
         ),
         (
+            {**SHARED, "virtual_machines": {"vgpu": {**VGPU, "type": "T40-8Q"}}},
+            "POOL-VGPU-TYPE",
+            "virtual_machines.vgpu.type",
+        ),
+        ({"virtual_machines": {**PLATFORM, "resource": "cpu"}}, "POOL-VALUE", "virtual_machines.resource"),
+        (
+            {"virtual_machines": {"device": "10de:1eb8", "resource": "nvidia.com/gpu"}},
+            "POOL-VALUE",
+            "virtual_machines.resource",
+        ),
+        (
+            {"virtual_machines": {**PLATFORM, "resource": "nvidia.com/mig-1g.5gb"}},
+            "POOL-VALUE",
+            "virtual_machines.resource",
+        ),
+        (
+            {"tuning": {"kernel_arguments": ["intel_iommu=off"]}},
+            "POOL-CONFLICT",
+            "tuning.kernel_arguments",
+        ),
+        ({"candidates": candidate("g4dn.12xlarge", "us-east-2a")}, "POOL-CONFLICT", "candidates"),
+        (
             {"labels": {"nvidia.com/gpu.workload.config": "vm-vgpu"}},
             "POOL-LABEL-TAKEN",
             "labels.nvidia.com/gpu.workload.config",
@@ -97,6 +114,13 @@ def test_what_does_not_go_together_is_refused_with_its_path(
     changes: dict[str, t.Any], code: str, path: str
 ) -> None:
     assert problems([vm(**changes)]) == [(code, f"gpu_pools[0].{path}")]
+
+
+def test_virtual_machines_get_no_parts_of_a_gpu_of_containers() -> None:
+    split = vm(candidates=candidate("p4d.24xlarge"), sharing={"mig": {"slices": 7}})
+    assert problems([split]) == [
+        ("POOL-CONFLICT", f"gpu_pools[0].{path}") for path in ("sharing", "candidates")
+    ]
 
 
 def test_existing_nodes_say_their_whole_gpus() -> None:

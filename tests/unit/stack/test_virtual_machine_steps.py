@@ -188,6 +188,13 @@ def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
     assert server.writes() == []
 
 
+def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:
+    server = cluster({"nvidia.com/gpu.product": "Tesla-T4"})
+    with pytest.raises(NotReadyError, match="has Tesla-T4, and A10-12Q is a vGPU of another GPU") as caught:
+        run(server, pool("vm_vgpu"))
+    assert (caught.value.code, server.writes()) == ("GPU-VGPU-OTHER", [])
+
+
 def test_the_same_entry_of_others_is_good_enough() -> None:
     server = cluster(spec={"permittedHostDevices": entry(T4, externalResourceProvider=True)})
     assert [one["resource"] for one in run(server, pool())] == [T4]
@@ -225,6 +232,18 @@ def test_a_pool_of_containers_gives_back_what_it_had() -> None:
     assert spec_of(server) == {}
     node = next(one for one in server.objects.values() if one["kind"] == "Node")
     assert node["metadata"]["labels"][WORKLOAD] == "container"
+
+
+def test_the_entry_of_a_pool_that_left_goes_with_the_next_run() -> None:
+    server = cluster()
+    run(server, pool())
+    mark: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
+    owner = next(obj for obj in server.objects.values() if obj["kind"] == "HyperConverged")
+    fields = owner["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:virtualization"]
+    fields["f:permittedHostDevices"]["f:pciHostDevices"] = mark
+    server.objects = {key: obj for key, obj in server.objects.items() if obj["kind"] != "Node"}
+    run(server, t.cast("StackPool", {**pool("container"), "node_selector": {"gpu": "other"}}))
+    assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
 
 
 def test_what_was_written_goes_with_the_pools() -> None:

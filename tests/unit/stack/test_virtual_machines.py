@@ -159,6 +159,13 @@ def test_two_names_need_a_word_of_the_user() -> None:
     assert virtual_machines.permits([pool(resource=T4)], nodes) == [Permit("10DE:1EB8", T4)]
 
 
+def test_a_name_that_no_node_offers_is_no_silent_success() -> None:
+    with pytest.raises(NotReadyError, match=f"nvidia.com/TYPO to virtual machines, but {T4}") as caught:
+        virtual_machines.permits([pool(resource="nvidia.com/TYPO")], [node(TU104GL_TESLA_T4=2)])
+    assert caught.value.code == "GPU-VM-RESOURCE"
+    assert virtual_machines.permits([pool(resource="nvidia.com/TYPO")], [node()]) == []
+
+
 POLICY: t.Final = {"spec": {"sandboxWorkloads": {"enabled": True}}}
 
 

@@ -878,6 +878,11 @@ CODES: t.Final = (
         "clusterpolicy -o yaml`.",
     ),
     Code(
+        "GPU-VGPU-OTHER",
+        "Node {node} of pool {pool} has {model}, and {type} is a vGPU of another GPU. Nothing was changed.",
+        "Set `virtual_machines.vgpu.type` of the pool to a vGPU of {model}.",
+    ),
+    Code(
         "GPU-VGPU-TYPE",
         "ConfigMap {config_map} in namespace {namespace} has no vGPUs of type {type}, as pool {pool} wants "
         "them. It has {types}. Nothing was changed.",
@@ -932,11 +937,16 @@ CODES: t.Final = (
         "playbooks/enable_gpus.yml` again.",
     ),
     Code(
+        "GPU-VM-RESOURCE",
+        "The nodes of pool {pool} do not offer {resource} to virtual machines, but {names}.",
+        "Set `virtual_machines.resource` of the pool to {name}, or remove it if the nodes offer one device.",
+    ),
+    Code(
         "GPU-VM-UNPERMITTED",
         "Node {node}: it offers {resources} to virtual machines, and HyperConverged {object} does not permit "
         "that: no virtual machine with it starts.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again; it ends nothing. After an upgrade "
-        "of the GPU operator the name may be a new one: set deviceName of the virtual machines to it.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` again. After an upgrade of the GPU "
+        "operator the name may be a new one: set deviceName of the virtual machines to it.",
     ),
     Code(
         "GPU-VM-VFIO",

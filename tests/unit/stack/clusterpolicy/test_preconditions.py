@@ -109,6 +109,12 @@ def check(
     return api
 
 
+def test_a_missing_pull_secret_is_made_as_one() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        check(made(driver={"imagePullSecrets": ["gone"]}), driver={"image_pull_secrets": ["gone"]})
+    assert caught.value.remedy.startswith("Run `oc create secret docker-registry gone -n ")
+
+
 def test_a_missing_one_is_refused_whoever_named_it() -> None:
     after = made(driver={"kernelModuleConfig": {"name": "gone"}})
     with pytest.raises(AcceleratorError) as caught:
@@ -125,7 +131,7 @@ def test_a_missing_one_is_refused_whoever_named_it() -> None:
     assert "or correct driver.kernel_module_config.name." in caught.value.remedy
     with pytest.raises(AcceleratorError) as caught:
         check(made(dcgm={"imagePullSecrets": ["pull"]}))
-    assert "`oc create secret generic pull" in caught.value.remedy
+    assert "`oc create secret docker-registry pull" in caught.value.remedy
     check(made(driver={"kernelModuleConfig": {"name": "there"}}))
 
 
