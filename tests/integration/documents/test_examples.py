@@ -1,0 +1,91 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each file of examples/ is planned, run in check mode, run twice, and removed, on a cluster of its kind."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+import pytest
+from cluster import own
+from integration.playbook import ROOT
+from integration.scenarios.place import Place
+from integration.troubles.demo import PATIENT, Demo
+from integration.wire import Audit
+
+Data = dict[str, t.Any]
+STARTS_CLUSTERS: t.Final = True
+pytestmark = pytest.mark.long("each example, one after the other: test_requests.py runs examples/demo.yml")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What an example finds on a sandbox. labels: of nodes, by the name of the node."""
+
+    scenario: str = "aws"
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+CASES: t.Final[dict[str, Case]] = {
+    "azure.yml": Case("azure"),
+    "gcp.yml": Case("gcp"),
+    "baremetal.yml": Case("baremetal"),
+    "existing-nodes.yml": Case("hosted"),
+    "ibm.yml": Case("ibmcloud"),
+    "nutanix.yml": Case("nutanix"),
+    "openstack.yml": Case("openstack"),
+    "vsphere.yml": Case("vsphere"),
+    "vm-passthrough.yml": Case("virtual-machines"),
+    "vm-vgpu.yml": Case("virtual-machines", {"cuda-0": {"example.com/gpus": "vms"}}),
+}
+# Files that hold no pools, or whose whole life another test plays.
+ELSEWHERE: t.Final = {
+    "demo/walkthrough.yml": "a play: `make demo` runs it",
+    "fpga.yml": "a play: test_custom.py runs it twice",
+    "gpu_nodes.yml": "an inventory: test_lookups.py reads it",
+    "infiniband.yml": "test_infiniband.py runs it twice and removes it",
+    "macvlan.yml": "no scenario has adapters and one GPU on a node: test_chain.py runs such a network",
+    "sriov-rdma.yml": "no scenario has Ethernet and eight GPUs on a node: test_chain.py runs such a network",
+    "kueue.yml": "needs the real Kueue: test_real_kueue.py runs it",
+}
+FILES: t.Final = sorted(
+    path.relative_to(ROOT / "examples").as_posix() for path in ROOT.glob("examples/**/*.yml")
+)
+RUN: t.Final = sorted(set(FILES) - set(ELSEWHERE), key=lambda name: (CASES.get(name, Case()).scenario, name))
+
+
+@pytest.fixture(scope="module")
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Place]:
+    with own(request.param) as cluster:
+        for namespace in ("team-a", "team-b"):
+            metadata = {"name": namespace}
+            cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        demo = Demo(tmp_path_factory.mktemp(request.param), cluster.kubeconfig)
+        yield Place(cluster, demo, Audit(cluster.needs_sandbox().audit_log, cluster.client))
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(CASES.get(name, Case()).scenario, name) for name in RUN],
+    indirect=["place"],
+    ids=RUN,
+)
+def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
+    case = CASES.get(name, Case())
+    for node, labels in case.labels.items():
+        place.client.patch("v1", "nodes", node, None, {"metadata": {"labels": labels}})
+    given: Data = {"file": name, **PATIENT}
+    for planned in (place.done("plan", **given), place.done("enable_gpus", "--check", **given)):
+        assert place.writes(planned) == []
+    assert place.done("enable_gpus", **given).changed
+    again = place.done("enable_gpus", **given)
+    assert (again.changed, place.writes(again)) == (0, [])
+    assert place.done("remove_gpus", **given).changed
+    for node, labels in case.labels.items():
+        place.client.patch("v1", "nodes", node, None, {"metadata": {"labels": dict.fromkeys(labels)}})
+
+
+def test_each_file_is_run_here_or_elsewhere() -> None:
+    assert set(CASES) | set(ELSEWHERE) <= set(FILES)
