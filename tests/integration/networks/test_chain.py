@@ -52,7 +52,7 @@ def test_a_plan_names_the_nodes_that_may_reboot(playbook: Playbook, audit: Audit
 
 
 def test_a_plan_names_the_nic_driver_before_its_operator_is_there(playbook: Playbook, audit: Audit) -> None:
-    driver = {"nvidia_network_operator_nic_cluster_policy": {"ofed_driver": {}}}
+    driver: dict[str, t.Any] = {"nvidia_network_operator_nic_cluster_policy": {"ofed_driver": {}}}
     run = playbook.playbook("plan", **VARIABLES, **driver)
     assert run.rc == 0, run.output
     assert audit.writes(*run.tasks) == []
