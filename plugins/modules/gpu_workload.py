@@ -76,12 +76,14 @@ options:
   benchmark:
     description:
       - The only program, without O(programs). V(vectoradd) adds vectors with CUDA, on each device by itself.
-        V(nvidia_smi) only lists devices and driver.
+        V(nvidia_smi) only lists devices and driver. V(compute_domain) claims a channel of a ComputeDomain on
+        nodes of an NVLink domain (GB200), and the pod has to see exactly one.
       - V(matmul) multiplies matrices for some seconds and returns TFLOPS. V(dcgm) is NVIDIA's diagnosis.
         V(nvbandwidth) measures copies between host and devices, V(nccl) sums over all devices, V(resnet50)
         trains a network. V(gpu_burn) loads the devices for minutes. V(trtexec) and V(vllm) measure inference.
     type: str
-    choices: [dcgm, gpu_burn, matmul, nccl, nvbandwidth, nvidia_smi, resnet50, trtexec, vectoradd, vllm]
+    choices: [compute_domain, dcgm, gpu_burn, matmul, nccl, nvbandwidth, nvidia_smi, resnet50, trtexec,
+      vectoradd, vllm]
     default: vectoradd
   programs:
     description:
@@ -130,10 +132,10 @@ options:
     description:
       - Image with the program, by tag or by digest (C(HOST/PATH@sha256:...)). Nodes pull by digest from an
         ImageDigestMirrorSet, and by tag from an ImageTagMirrorSet.
-      - The default is C(nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8) for V(vectoradd) and
-        V(nvidia_smi). For V(matmul), V(nccl) and V(resnet50) it is C(nvcr.io/nvidia/pytorch:26.01-py3), and
-        C(nvcr.io/nvidia/pytorch:25.07-py3) for GPUs before Turing. A disconnected cluster needs a mirror of
-        it.
+      - The default is C(nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0-ubi8) for V(vectoradd),
+        V(nvidia_smi) and V(compute_domain). For V(matmul), V(nccl) and V(resnet50) it is
+        C(nvcr.io/nvidia/pytorch:26.01-py3), and C(nvcr.io/nvidia/pytorch:25.07-py3) for GPUs before Turing. A
+        disconnected cluster needs a mirror of it.
     type: str
   priority_class:
     description:

@@ -224,7 +224,7 @@ gpu_validation
   validation   get                                  Pod/log
   validation   list,watch                           ServiceAccount
   validation   get,list,watch,create,delete         Job
-  validation   create?                              Service
+  validation   create?                              Service ComputeDomain
   -            get?,patch?                          Node
 gpu_validation gate
   -            get,list,patch                       Node

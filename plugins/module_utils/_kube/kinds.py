@@ -86,6 +86,7 @@ _PROVIDERS: t.Final = {
     "gpu": "the operator gpu-operator-certified (NVIDIA GPU Operator)",
     "gpu-26.7": "the operator gpu-operator-certified from 26.7 on (NVIDIA GPU Operator)",
     "4.21": "OpenShift 4.21 or later",
+    "domains": "NVIDIA's DRA driver with compute domains",
     "network": "the operator nvidia-network-operator (NVIDIA Network Operator)",
     "maintenance": "NVIDIA's maintenance operator",
     "nmstate": "the operator kubernetes-nmstate-operator",
@@ -208,6 +209,8 @@ resource.k8s.io/v1 4.21
   ResourceClaim n
   ResourceClaimTemplate n
   DeviceClass
+resource.nvidia.com/v1beta1 domains
+  ComputeDomain n
 mellanox.com/v1alpha1 network
   NicClusterPolicy
   NicNodePolicy

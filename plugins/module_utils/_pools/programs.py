@@ -42,6 +42,7 @@ _SECONDS: t.Final = {"seconds": Field("integer", low=1, high=3600)}
 PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
     "nvidia_smi": _IMAGE,
     "vectoradd": _IMAGE,
+    "compute_domain": _IMAGE,
     "matmul": {**_JUDGED, **_SECONDS, "types": Field("list", entry=Field("text", choices=TYPES))},
     "dcgm": {**_IMAGE, "level": Field("integer", low=1, high=4)},
     "nvbandwidth": _JUDGED,

@@ -16,7 +16,8 @@ from .._stack.pods import trouble
 from .._stack.signatures import recognise, spoken, telling
 from . import idle
 from .options import GpuWorkloadParams
-from .pods import HOSTNAME, geometry_of, has_ended, host_of, phase
+from .pods import CHANNEL, HOSTNAME, geometry_of, has_claim, has_ended, host_of, phase
+from .programs import compute_domain
 from .programs.program import Settings
 from .programs.registry import PROGRAMS
 
@@ -174,6 +175,10 @@ def judge_pod(pod: KubeObject) -> Readiness:
         text = text_of("WORK-UNSCHEDULABLE", pod=f"pod {name}", node=where, answer=refusal[0])
         return pending(f"Unschedulable:{name}", **text._asdict(), details=(text.message,))
     found = trouble(pod)
+    if found is None and phase(pod) == "Pending" and has_claim(pod, CHANNEL):
+        why = f"pod {name} has not started, and a pod starts when the node has its channel"
+        text = text_of(compute_domain.CHANNEL, node=where, why=why)
+        return pending(f"Channel:{name}", **text._asdict(), details=(text.message,))
     if found is None:
         return pending("Running", "", code="WORK-RUNNING")
     code, answer = "WORK-CONTAINER", f"{found.reason}{': ' + found.message if found.message else ''}"

@@ -72,6 +72,7 @@ class GpuWorkloadParams:
     resources: dict[str, t.Any] | None
     claims: bool
     benchmark: t.Literal[
+        "compute_domain",
         "dcgm",
         "gpu_burn",
         "matmul",

@@ -22,6 +22,8 @@ from .programs.registry import PROGRAMS
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 HOSTNAME: t.Final = "kubernetes.io/hostname"
+# Of a pod: the name of its claim of a channel.
+CHANNEL: t.Final = "channel"
 NETWORKS: t.Final = "k8s.v1.cni.cncf.io/networks"
 # Networks of these kinds give each pod RDMA devices of its own.
 _EXCLUSIVE: t.Final = ("host_device", "sriov", "sriov_ib")
@@ -133,6 +135,38 @@ def peers(params: GpuWorkloadParams, mark: Mark) -> KubeObject:
     }
 
 
+def domain_name(mark: str) -> str:
+    """Return the name of the ComputeDomain of a run, and of the ResourceClaimTemplate that it gets."""
+    return f"channel-{mark}"
+
+
+def domain(params: GpuWorkloadParams, mark: Mark) -> KubeObject:
+    """Return the ComputeDomain of a run. It takes in the nodes of the pods that claim one of its channels."""
+    name, marks = domain_name(mark.name), {**MANAGED_BY, RUN_LABEL: mark.name}
+    channel = {"resourceClaimTemplate": {"name": name}, "allocationMode": "Single"}
+    return {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": name, "namespace": params.namespace, "labels": marks},
+        "spec": {"numNodes": 0, "channel": channel},
+    }
+
+
+def needs(params: GpuWorkloadParams, pods: t.Sequence[KubeObject], mark: Mark) -> list[KubeObject]:
+    """Return what the pods of a run need before them."""
+    made = templates(pods, params.namespace, mark.name)
+    if any("subdomain" in pod["spec"] for pod in pods):
+        made.append(peers(params, mark))
+    if any(has_claim(pod, CHANNEL) for pod in pods):
+        made.append(domain(params, mark))
+    return made
+
+
+def has_claim(pod: KubeObject, name: str) -> bool:
+    """Return whether the pod has a claim with this name in its spec."""
+    return any(claim["name"] == name for claim in pod["spec"].get("resourceClaims") or [])
+
+
 def owner(place: str, mark: str, seconds: int, template: KubeObject) -> KubeObject:
     """Return the Job that owns everything of a run. It makes no pod; at its deadline Kubernetes deletes it.
 
@@ -192,6 +226,7 @@ def facts_of(node: KubeObject, params: GpuWorkloadParams) -> GpuNode:
         arch=found.get("kubernetes.io/arch", "amd64"),
         tolerations=tuple(quarantine.tolerations(node)),
         rdma=sum(resources(params).values()) if params.network.get("kind") in _EXCLUSIVE else 0,
+        clique=found.get("nvidia.com/gpu.clique", ""),
     )
 
 
@@ -262,7 +297,11 @@ def pod(
         made["spec"]["containers"][0]["volumeMounts"] = [
             {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108
         ]
-    return _claiming(made, mark.name, max(1, sum(devices.values()))) if params.claims else made
+    if params.claims:
+        _claim(made, gpu_claims.CLAIM_NAME, template_name(mark.name, max(1, sum(devices.values()))))
+    if program.claims_channel:
+        _claim(made, CHANNEL, domain_name(mark.name))
+    return made
 
 
 def _container(
@@ -292,14 +331,12 @@ def _rights(lock_memory: bool) -> dict[str, t.Any]:
     return found
 
 
-def _claiming(made: KubeObject, run: str, number: int) -> KubeObject:
-    """Return the pod with a claim of its own for so many GPUs."""
+def _claim(made: KubeObject, name: str, template: str) -> None:
+    """Give the pod a claim of its own by this ResourceClaimTemplate."""
     (container,) = made["spec"]["containers"]
-    container["resources"]["claims"] = [{"name": gpu_claims.CLAIM_NAME}]
-    made["spec"]["resourceClaims"] = [
-        {"name": gpu_claims.CLAIM_NAME, "resourceClaimTemplateName": template_name(run, number)}
-    ]
-    return made
+    container["resources"].setdefault("claims", []).append({"name": name})
+    claim = {"name": name, "resourceClaimTemplateName": template}
+    made["spec"].setdefault("resourceClaims", []).append(claim)
 
 
 def template_name(run: str, number: int = 1) -> str:
@@ -310,7 +347,7 @@ def template_name(run: str, number: int = 1) -> str:
 def templates(pods: t.Iterable[KubeObject], namespace: str, run: str) -> list[KubeObject]:
     """Return the ResourceClaimTemplates that the pods of a run name."""
     claims = [claim for one in pods for claim in one["spec"].get("resourceClaims", [])]
-    names = {one["resourceClaimTemplateName"] for one in claims if "resourceClaimTemplateName" in one}
+    names = {one["resourceClaimTemplateName"] for one in claims if one["name"] == gpu_claims.CLAIM_NAME}
     numbers = sorted(1 if name.startswith("one-") else int(name.partition("-")[0]) for name in names)
     marks = {**MANAGED_BY, RUN_LABEL: run}
     return [claim_template(template_name(run, number), namespace, marks, number) for number in numbers]

@@ -110,9 +110,7 @@ def run(api: Api, jobs: t.Sequence[Job]) -> None:
         for job in jobs:
             for probe in workload_pods.probes(job.turn.params, job.nodes, mark):
                 api.dry_run_create(probe)
-        made = [*workload_pods.templates(pods, namespace, mark.name)] if params.claims else []
-        made += [workload_pods.peers(params, mark)] if any("subdomain" in pod["spec"] for pod in pods) else []
-        create(api, mark.name, pods, made)
+        create(api, mark.name, pods, workload_pods.needs(params, pods, mark))
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark.name}")}
         names = [[str(pod["metadata"]["name"]) for pod in made] for made in each]
         judges = judge.Judges(names, params.grace, api.clock, params.idle)

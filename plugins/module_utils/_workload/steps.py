@@ -35,6 +35,7 @@ from . import (
 from .arrivals import Arrivals
 from .options import GpuWorkloadParams
 from .programs import rdma
+from .programs.registry import PROGRAMS
 from .run_steps import SLICE, clean, look, read_baselines, read_fingerprints, run
 from .turns import Job, Turn
 
@@ -212,6 +213,8 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
         fit = [node for node in found if name(node) not in turn.unfit]
         turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.force)
         _add_partners(turn, fit)
+        with _noted(turn):
+            _check_domains(api, turn)
     due = {name(node): node for turn in group for node in turn.due}
     if not due:
         return
@@ -223,6 +226,17 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
             turn.busy |= {name(node): "the nodes that would run it together are busy" for node in turn.free}
     if warning := obstacles.check_busy(busy, len(due), params.strict):
         api.warn(warning)
+
+
+def _check_domains(api: Api, turn: Turn) -> None:
+    """Raise NotReadyError if the cluster lacks ComputeDomains, which the program needs. Check mode warns."""
+    wants = PROGRAMS[turn.params.program.program].claims_channel
+    if not (wants and turn.due) or api.served(known("ComputeDomain")):
+        return
+    error = NotReadyError("WORK-IMEX-KIND", node=name(turn.due[0]))
+    if not api.check_mode:
+        raise error
+    api.warn(f"{error.message} In check mode the earlier stages are only predicted.")
 
 
 def _add_partners(turn: Turn, fit: t.Sequence[KubeObject]) -> None:

@@ -87,6 +87,19 @@ CODES: t.Final = (
         "Mirror the image, or set `gpu_validation_image` (module option `image`).",
     ),
     Code(
+        "WORK-IMEX-CHANNEL",
+        "Node {node}: a pod that claims one channel of a ComputeDomain does not have exactly one: {why}.",
+        "Run `oc get pods -A -o wide --field-selector spec.nodeName={node}` to find the pods of the DRA "
+        "driver and of the ComputeDomain there, and read their logs.",
+    ),
+    Code(
+        "WORK-IMEX-KIND",
+        "Node {node} is in an NVLink domain, but the cluster has no kind ComputeDomain: no pod can claim a "
+        "channel.",
+        "Remove compute_domain from `validate.programs` of the pool in `gpu_pools`, or install NVIDIA's DRA "
+        "driver with its compute domains.",
+    ),
+    Code(
         "WORK-LOW",
         "Node {node}: {program} measured {figure} on {device}, and a good one measures at least "
         "{limit}.{reasons}",

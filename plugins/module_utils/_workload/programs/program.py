@@ -68,7 +68,7 @@ class GpuNode(t.NamedTuple):
     master: of a pod that works with those on other nodes: its number, how many they are, and the name in the
     cluster's DNS of the pod with number 0. tolerations: of marks of earlier validations on the node.
     operator_namespace: of the GPU operator. rdma: number of RDMA devices that the pod asks for alone, 0 if it
-    shares them.
+    shares them. clique: the part of an NVLink domain to which the node belongs, empty without one.
     """
 
     product: str = ""
@@ -82,6 +82,7 @@ class GpuNode(t.NamedTuple):
     tolerations: tuple[dict[str, t.Any], ...] = ()
     operator_namespace: str = "nvidia-gpu-operator"
     rdma: int = 0
+    clique: str = ""
 
 
 class Figure(t.NamedTuple):
@@ -153,7 +154,7 @@ class Program:
     seconds: for how long it usually runs, beside what the task waits anyway.
     unfit: why the program cannot say anything about such a node, empty if it can. cpu: cores, memory: MiB of
     a pod. shared_memory: GiB of /dev/shm, 0 for the runtime's own. takes_shares: whether it runs on
-    shares of GPUs too, where its figures are not judged.
+    shares of GPUs too, where its figures are not judged. claims_channel: whether each pod claims a channel.
     """
 
     spread: t.Literal["device", "node", "nodes"]
@@ -166,3 +167,4 @@ class Program:
     memory: int = 1024
     shared_memory: int = 0
     takes_shares: bool = False
+    claims_channel: bool = False

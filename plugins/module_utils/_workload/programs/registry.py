@@ -7,6 +7,7 @@ from __future__ import annotations
 import typing as t
 
 from . import (
+    compute_domain,
     dcgm,
     gpu_burn,
     matmul,
@@ -25,6 +26,7 @@ from .program import Program
 PROGRAMS: t.Final[dict[str, Program]] = {
     "nvidia_smi": nvidia_smi.PROGRAM,
     "vectoradd": vectoradd.PROGRAM,
+    "compute_domain": compute_domain.PROGRAM,
     "matmul": matmul.PROGRAM,
     "dcgm": dcgm.PROGRAM,
     "nvbandwidth": nvbandwidth.PROGRAM,

@@ -152,6 +152,17 @@ def with_traffic(options: Options) -> str | None:
     return validate(Traffic(says=says), {"pools": planned["validations"], "networks": planned["attachments"]})
 
 
+def in_a_domain(options: Options) -> str | None:
+    """Validate nodes of an NVLink domain on a cluster without ComputeDomains."""
+    given = checked("gpu_plan", {"platform": "aws", **options})
+    planned = gpu_plan.ensure(api_on(FakeServer()), given)["plan"]
+    world = World()
+    for key, node in world.server.objects.items():
+        if key[1] == "nodes":
+            node["metadata"]["labels"]["nvidia.com/gpu.clique"] = "8f5c7a52.0"
+    return validate(world, {"pools": planned["validations"]})
+
+
 def pools_with_traffic(kind: str, **more: str) -> str:
     """Return a described pool with this type of kernel module and program rdma, as YAML."""
     validation = {"programs": [{**RDMA, **more}]}
@@ -178,6 +189,13 @@ CASES: t.Final[Cases] = {
         without_code,
         before=pools_with(),
         value=pools_with(program={"image": "example.com/bench:volta"}),
+        where="enable_gpus",
+    ),
+    ("WORK-IMEX-KIND", "gpu_pools"): Case(
+        "gpu_plan",
+        in_a_domain,
+        before=json.dumps([{**DESCRIBED, "validate": {"programs": ["vectoradd", "compute_domain"]}}]),
+        value=json.dumps([{**DESCRIBED, "validate": {"programs": ["vectoradd"]}}]),
         where="enable_gpus",
     ),
     ("WORK-LOW", "gpu_pools"): Case(
