@@ -82,6 +82,11 @@ def maintenance_crds() -> list[Crd]:
     return _own("maintenance-operator")
 
 
+def compute_domain_crds() -> list[Crd]:
+    """Return the CRD that NVIDIA's DRA driver brings for its compute domains."""
+    return _own("compute-domains")
+
+
 def kubevirt_crds() -> list[Crd]:
     """Return the CRDs that OpenShift Virtualization brings when its own object exists."""
     return _own("kubevirt")

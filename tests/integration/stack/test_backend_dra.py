@@ -23,6 +23,7 @@ OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-
 BACKEND: t.Final = "dra"
 CLUSTERS: t.Final = ("nvidia.com/v1alpha1", "gpuclusters")
 POOL: t.Final = "accelerators.openshift/pool"
+CLIQUE: t.Final = "nvidia.com/gpu.clique"
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 POOLS: t.Final[list[Data]] = [
     {
@@ -118,6 +119,50 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
     assert "default/one-gpu" in refused["msg"]
     cluster.client.delete("v1", "pods", "claims", "default")
     cluster.client.delete("resource.k8s.io/v1", "resourceclaims", "one-gpu", "default")
+
+
+def test_a_node_of_an_nvlink_domain_gives_a_pod_one_channel(cluster: Cluster, playbook: Playbook) -> None:
+    sandbox, client = cluster.needs_sandbox(), cluster.client
+    pools = [
+        {"pool": name, "node_selector": {POOL: name}, "claims": True, "programs": ["compute_domain"]}
+        for name in ("inference", "training")
+    ]
+    asked: Data = {"pools": pools, "wait_timeout": 60, "force": True}
+
+    def label(value: str | None) -> None:
+        client.patch("v1", "nodes", "a100-0", None, {"metadata": {"labels": {CLIQUE: value}}})
+
+    def left() -> list[str]:
+        """Return what the validation has left behind."""
+        kinds = [("resource.nvidia.com/v1beta1", "computedomains"), ("batch/v1", "jobs"), ("v1", "pods")]
+        kinds += [("resource.k8s.io/v1", kind) for kind in ("resourceclaims", "resourceclaimtemplates")]
+        found = [one for kind in kinds for one in client.list(*kind, "gpu-validation")]
+        return [one["metadata"]["name"] for one in found]
+
+    label("8f5c7a52-8f3b-4d52-a0e6-3f0e7f1f2c11.0")
+    try:
+        channel = "a100-0-compute-domain.nvidia.com"
+        assert until(lambda: client.get("resource.k8s.io/v1", "resourceslices", channel), "its channel")
+        good = playbook.module("gpu_workload", **asked)
+        assert not good.failed, good.result
+        said = {one["name"]: one["programs"][0] for one in good["workload"]["nodes"]}
+        assert {name: (one["outcome"], one["reason"]) for name, one in said.items()} == {
+            "t4-0": ("not_run", "not_applicable"),
+            "t4-1": ("not_run", "not_applicable"),
+            "a100-0": ("passed", ""),
+        }
+        (ran,) = [pod for node in good["workload"]["nodes"] for pod in node["pods"]]
+        assert (ran["result"]["channels"], len(ran["result"]["uuids"])) == (["channel0"], 8)
+        assert until(lambda: not left(), "everything of the run is gone")
+        faults.add(sandbox, "imex_channels", {"node": "a100-0"})
+        bad = playbook.module("gpu_workload", **asked)
+        assert (bad.failed, bad["code"]) == (True, "WORK-IMEX-CHANNEL"), bad.result
+        assert "2 devices (channel0, channel1)" in bad["msg"]
+        assert until(lambda: not left(), "everything of the failed run is gone")
+    finally:
+        faults.clear(sandbox, "imex_channels", {})
+        label(None)
+    assert until(lambda: len(client.list("resource.k8s.io/v1", "resourceslices")) == 3, "the channel is gone")
 
 
 def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster) -> None:

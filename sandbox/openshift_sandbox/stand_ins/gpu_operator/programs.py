@@ -35,6 +35,12 @@ def matmul(on: Place) -> Output:
     return Output(lines)
 
 
+def compute_domain(on: Place) -> Output:
+    """Print the channels of IMEX. Trouble `imex_channels` (count) changes their number."""
+    number = int((on.trouble("imex_channels") or {"count": 1}).get("count", 2))
+    return Output([" ".join(["imex channels:", *(f"channel{index}" for index in range(number))])])
+
+
 _TESTS: t.Final = {
     1: (("Deployment", ("software",)),),
     2: (
@@ -245,7 +251,19 @@ def own(on: Place) -> Output:
 
 _PROGRAMS: t.Final[dict[str, t.Callable[[Place], Output]]] = {
     one.__name__: one
-    for one in (matmul, dcgm, nvbandwidth, nccl, traffic.rdma, resnet50, gpu_burn, trtexec, vllm, own)
+    for one in (
+        compute_domain,
+        matmul,
+        dcgm,
+        nvbandwidth,
+        nccl,
+        traffic.rdma,
+        resnet50,
+        gpu_burn,
+        trtexec,
+        vllm,
+        own,
+    )
 }
 # Releases of PyTorch's image: the last one with code for GPUs before Turing, the first ones for newer GPUs.
 _LAST_FOR_VOLTA: t.Final = (25, 7)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins.core.reconciler import Reconciler
+from openshift_sandbox.stand_ins.gpu_operator.compute_domains import ComputeDomains
 from openshift_sandbox.stand_ins.gpu_operator.dra_node import DraNode
 from openshift_sandbox.stand_ins.gpu_operator.driver_upgrade import DriverUpgrade
 from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import GpuFeatureDiscovery
@@ -38,6 +39,7 @@ RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
     GpuNode,
     MachineDevices,
     DraNode,
+    ComputeDomains,
     GpuLogs,
     GpuWorkloads,
 )

@@ -112,6 +112,14 @@ def test_a_failed_test_of_dcgm_asks_for_a_reset() -> None:
     assert found.extra["serials"][found.uuids[1]]
 
 
+@pytest.mark.parametrize(("count", "channels"), [(0, []), (2, ["channel0", "channel1"])])
+def test_another_number_of_channels_than_one_fails(count: int, channels: list[str]) -> None:
+    good = run("compute_domain", GPUS["GB200"])
+    bad = run("compute_domain", GPUS["GB200"], {"type": "imex_channels", "node": "n0", "count": count})
+    assert (good.passed, good.extra["channels"]) == (True, ["channel0"])
+    assert (bad.passed, bad.extra["channels"]) == (False, channels)
+
+
 def test_ways_between_nodes() -> None:
     def reduced(*troubles: dict[str, t.Any], rdma: bool = True) -> tuple[float, list[str], list[str]]:
         found = run("nccl", GPUS["H100"], *troubles, nodes=2, rdma=rdma)
