@@ -10,7 +10,7 @@ import typing as t
 from .._core.input import Problems
 
 Given = t.Mapping[str, t.Any]
-Range = ipaddress.IPv4Network | ipaddress.IPv6Network
+Range: t.TypeAlias = "ipaddress.IPv4Network | ipaddress.IPv6Network"
 # Type -> the keys that it takes; the first is required.
 _KEYS: t.Final = {
     "whereabouts": ("range", "range_start", "range_end", "gateway"),
