@@ -90,7 +90,7 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("kind of no group", manifests(UNKNOWN) | {"ignore_errors": True}, ["get"]),
     ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
     ("no pools to pause", {"accelerators.openshift.update_pools": {}}, ["list", "list"]),
-    ("no pull secret", PULL, ["list"] * 6),
+    ("no pull secret", PULL, ["list"] * 7),
     ("no GPU to share", SHARING, ["list"]),
     ("no GPU to partition", PARTITION, ["list", "get"]),
     (

@@ -119,6 +119,8 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
     assert "default/one-gpu" in refused["msg"]
     cluster.client.delete("v1", "pods", "claims", "default")
     cluster.client.delete("resource.k8s.io/v1", "resourceclaims", "one-gpu", "default")
+    # A pod that is on its way out still holds its GPU.
+    assert until(lambda: not cluster.client.list("resource.k8s.io/v1", "resourceclaims"), "the GPU is free")
 
 
 def test_a_node_of_an_nvlink_domain_gives_a_pod_one_channel(cluster: Cluster, playbook: Playbook) -> None:
