@@ -18,6 +18,7 @@ from .._kube.kinds import Kind, known
 from .._nodes import drain
 from .._nodes.labels import common_selector
 from .._olm.catalogue import newest_csv
+from .._olm.versions import PACKAGE
 from .judge import GoOn, StackJudge
 from .params import LookParams, StackParams, StackPool
 from .stages import Finding
@@ -26,20 +27,27 @@ from .upgrade import HELD_BACK, Budget, blocked
 # Seconds until the operator's status reflects a change.
 REACTION: t.Final = 5.0
 BUSY: t.Final = "GPU-BUSY"
-_PACKAGES: t.Final = ("gpu-operator-certified", "nvidia-network-operator")
 
 
 def installed_csvs(api: Api, namespace: str) -> list[KubeObject]:
-    """Return the ClusterServiceVersions of the namespace; empty without OLM.
+    """Return the ClusterServiceVersions of the namespace; empty without OLM."""
+    return api.list_if_served(known("ClusterServiceVersion"), namespace)
 
-    In check mode and in a render, return those that OLM would install, if there are none.
+
+def example_csvs(
+    api: Api, namespace: str, live: KubeObject | None, package: str = PACKAGE
+) -> list[KubeObject]:
+    """Return the ClusterServiceVersions whose examples a new object starts from.
+
+    live: the object. In check mode an earlier task would install the operator: if there is neither the object
+    nor an operator, return the newest CSV of the package in the catalogue.
     """
-    found = api.list_if_served(known("ClusterServiceVersion"), namespace)
-    is_dry = api.check_mode or api.applied is not None
-    if found or not is_dry or not api.served(kind := known("PackageManifest")):
+    found = installed_csvs(api, namespace)
+    kind = known("PackageManifest")
+    if found or live is not None or not api.check_mode or not api.served(kind):
         return found
-    offers = (api.get(kind, package, "openshift-marketplace") for package in _PACKAGES)
-    return [newest_csv(offer) for offer in offers if offer]
+    offer = api.get(kind, package, "openshift-marketplace")
+    return [newest_csv(offer)] if offer else []
 
 
 def settle_seconds(api: Api, settle: float) -> float:

@@ -27,7 +27,7 @@ from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
 from ..judge import judge_gone, one_line_each
 from ..params import LookParams, StackParams, StackPool
 from ..stages import Finding
-from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
+from ..steps import Wait, example_csvs, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import gpudirect, manifest, preconditions, requests
 from .default_spec import example, release
 from .judge import CHAIN, PODS, Judge
@@ -111,8 +111,8 @@ def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.An
 def completed(api: Api, params: StackParams, live: KubeObject | None) -> StackParams:
     """Return the options with what they mean here: GPUs, images of a mirror, files, and who gets GPUs."""
     params = virtual_machines.completed(replace(params, pools=with_models(api, params.pools)))
-    csvs = installed_csvs(api, params.namespace) if params.only_requested_gpus else []
-    params = mirrored(api, files.named(params), lambda: installed_csvs(api, params.namespace))
+    csvs = example_csvs(api, params.namespace, live) if params.only_requested_gpus else []
+    params = mirrored(api, files.named(params), lambda: example_csvs(api, params.namespace, live))
     return requests.enforced(params, live, example(csvs), release(csvs))
 
 
@@ -192,7 +192,7 @@ def _with_gpus(pod: KubeObject) -> KubeObject | None:
 def prepare(api: Api, params: StackParams, live: KubeObject | None) -> Draft:
     """Return the write of the policy. Raise before the first write if it cannot work."""
     if live is None or owned(live):
-        csvs = installed_csvs(api, params.namespace)
+        csvs = example_csvs(api, params.namespace, live)
         wanted = manifest.build(params, example(csvs), live)
         after = fields.applied(live, wanted)
         for remark in manifest.remarks(params, after["spec"], release(csvs)):

@@ -22,7 +22,7 @@ from ..drivers import files
 from ..drivers.steps import mirrored, remove_files, write_files
 from ..nvidiadriver import manifest as driver_manifest, steps as driver_steps
 from ..params import StackParams
-from ..steps import Wait, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
+from ..steps import Wait, example_csvs, observe, settle_foreign, stack_queries, toolkit_query
 from . import manifest
 from .judge import CHAIN, PODS, judging, summarize
 
@@ -43,15 +43,15 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     refuse_old_cluster(api)
     policy = policy_steps.POLICY
     manifest.refuse_policy(api.list(policy) if api.served(policy) else [])
-    csvs = installed_csvs(api, params.namespace)
+    there = _drivers(api, params)
+    live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
+    csvs = example_csvs(api, params.namespace, live)
     params = mirrored(api, files.named(params), lambda: csvs)
     asked = policy_manifest.asked(params).get("driver") or {}
     section = merge(example(csvs).get("driver") or {}, asked)
-    there = _drivers(api, params)
     wanted = driver_manifest.build(params, section, example_driver(csvs), there)
     driver_steps.settle_selectors(api, wanted, there, params)
     driver_steps.refuse_unmade(api, params, wanted, there, release(csvs))
-    live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     cluster = manifest.build(params, example_of("GPUCluster", csvs), live)
     questions = driver_steps.questions(params, wanted, there, release(csvs))
     if live is None or owned(live) or params.adopt == "take":

@@ -24,6 +24,7 @@ Data = dict[str, t.Any]
 API_VERSION: t.Final = "mellanox.com/v1alpha1"
 NAME: t.Final = "nic-cluster-policy"
 NAMESPACE: t.Final = "nvidia-network-operator"
+PACKAGE: t.Final = "nvidia-network-operator"
 # Remedies name the usual namespace: a judge does not know another one.
 OPERATOR_LOG: t.Final = f"Run `oc logs -n {NAMESPACE} deployment/nvidia-network-operator-controller-manager`."
 VENDOR: t.Final = "15b3"

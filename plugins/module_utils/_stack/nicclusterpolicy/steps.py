@@ -29,7 +29,7 @@ from ..._nodes import drain
 from ..._nodes.pool_nodes import check_pools, nodes_of
 from ..clusterpolicy import preconditions
 from ..params import StackParams, StackPool
-from ..steps import Wait, installed_csvs, observe, stack_queries
+from ..steps import Wait, example_csvs, observe, stack_queries
 from . import manifest, traffic
 from .judge import CHAIN, PODS, judge_gone, judging, outlived, summarize
 
@@ -67,7 +67,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
         diagnose.explain_absent(api, NAME, params.namespace, CHAIN, exc)
         raise
-    images = manifest.images_of(installed_csvs(api, params.namespace))
+    images = manifest.images_of(example_csvs(api, params.namespace, live, manifest.PACKAGE))
     wanted = manifest.build(params, images, live)
     others = api.list_if_served(NODE_POLICY)
     ends = _ends(api, params, live, wanted, others)

@@ -24,7 +24,7 @@ from ..clusterpolicy.default_spec import example_driver
 from ..drivers.image import Change
 from ..drivers.steps import refuse_missing, remove_files, write_files
 from ..params import StackParams
-from ..steps import installed_csvs, settle_foreign
+from ..steps import example_csvs, settle_foreign
 from . import judge as driver_judge, manifest
 from .judge import summarize as summarize_drivers
 
@@ -129,7 +129,7 @@ def _section(
 
     Raise NotReadyError if the operator is too old.
     """
-    csvs = installed_csvs(api, params.namespace)
+    csvs = example_csvs(api, params.namespace, policy)
     manifest.refuse_release(csvs)
     return policy_steps.predicted_spec(params, policy, csvs).get("driver") or {}, example_driver(csvs)
 

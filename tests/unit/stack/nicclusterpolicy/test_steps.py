@@ -20,6 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.steps import (
+    example_csvs,
+    installed_csvs,
+)
 from ansible_collections.accelerators.openshift.plugins.modules import special_resource
 
 Data = dict[str, t.Any]
@@ -137,6 +141,29 @@ def test_a_driver_that_a_node_policy_brings_is_refused_with_its_path() -> None:
     assert found.message.startswith("nic_cluster_policy.ofed_driver: NicNodePolicy training has ofedDriver")
 
 
+def package_with(head: Data) -> Data:
+    """Return the package of the operator, whose newest CSV the catalogue describes so."""
+    channel = {"name": "stable", "currentCSV": "nvidia-network-operator.v26.7.0", "currentCSVDesc": head}
+    return {
+        "apiVersion": "packages.operators.coreos.com/v1",
+        "kind": "PackageManifest",
+        "metadata": {"name": "nvidia-network-operator", "namespace": "openshift-marketplace"},
+        "status": {"channels": [channel]},
+    }
+
+
+def test_only_a_dry_run_before_the_operator_looks_into_the_catalogue() -> None:
+    server = server_with(package_with({"version": "26.7.0"}))
+    package, space = "nvidia-network-operator", "nvidia-network-operator"
+    dry = api_on(server, check_mode=True)
+    (found,) = example_csvs(dry, space, None, package)
+    assert found["metadata"]["name"] == "nvidia-network-operator.v26.7.0"
+    # An operator that OLM did not install has a policy and no CSV: a run finds none either.
+    assert example_csvs(dry, space, nics(), package) == []
+    assert example_csvs(api_on(server), space, None, package) == []
+    assert installed_csvs(dry, space) == []
+
+
 def test_a_dry_run_before_the_operator_takes_the_driver_of_the_catalogue() -> None:
     place = "nvcr.io/nvidia/mellanox"
     sample = {"kind": "NicClusterPolicy", "spec": {"ofedDriver": {"image": "doca-driver", **IMAGE}}}
@@ -145,14 +172,9 @@ def test_a_dry_run_before_the_operator_takes_the_driver_of_the_catalogue() -> No
         "annotations": {"alm-examples": json.dumps([sample])},
         "relatedImages": [f"{place}/doca-driver@sha256:1", f"{place}/nvidia-k8s-ipam@sha256:{'ab' * 32}"],
     }
-    channel = {"name": "stable", "currentCSV": "nvidia-network-operator.v26.7.0", "currentCSVDesc": head}
-    package = {
-        "apiVersion": "packages.operators.coreos.com/v1",
-        "kind": "PackageManifest",
-        "metadata": {"name": "nvidia-network-operator", "namespace": "openshift-marketplace"},
-        "status": {"channels": [channel]},
-    }
-    api = run(server_with(network(), package), nic_cluster_policy={"ofed_driver": {}, "nv_ipam": {}})
+    api = run(
+        server_with(network(), package_with(head)), nic_cluster_policy={"ofed_driver": {}, "nv_ipam": {}}
+    )
     (change,) = api.changes
     spec = change.after["spec"]
     assert (spec["ofedDriver"]["version"], spec["nvIpam"]["version"]) == (
