@@ -8,6 +8,8 @@ import typing as t
 
 # The resource of a whole NVIDIA GPU; GPU feature discovery uses the same prefix for its labels.
 NVIDIA: t.Final = "nvidia.com/"
+# PCI vendor of network adapters of NVIDIA, formerly Mellanox.
+MELLANOX: t.Final = "15b3"
 GPU: t.Final = f"{NVIDIA}gpu"
 # "true" while the NIC driver of a node is being loaded.
 NIC_DRIVER_WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"

@@ -43,6 +43,12 @@ def owned(obj: t.Mapping[str, t.Any] | None) -> bool:
     return not managers or MANAGER in managers or is_rendered(obj)
 
 
+def mark(manifest: KubeObject) -> None:
+    """Give the manifest the label of this collection."""
+    metadata = manifest["metadata"]
+    metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+
+
 def rendered_mark(metadata: t.Mapping[str, t.Any]) -> dict[str, str]:
     """Return the annotation of an object with this metadata that render.yml writes for Git."""
     return {RENDERED: "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))}

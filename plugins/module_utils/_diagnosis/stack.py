@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import FEATURE, MIG_STATE
+from .._catalogue.well_known import MIG_STATE
 from .._core.objects import KubeObject, Snapshot, at, name, oldest
 from .._core.ownership import pool_of, written
 from .._machines.machine import seconds_since
@@ -19,7 +19,7 @@ from .._stack.dra import judge as dra_judge
 from .._stack.judge import StackJudge
 from .._stack.kmm import judge as kmm_judge
 from .._stack.nicclusterpolicy import judge as nic_judge, steps as nic_steps
-from .._stack.nicclusterpolicy.manifest import VENDOR
+from .._stack.nicclusterpolicy.node import PRESENT
 from .._stack.nvidiadriver import judge as driver_judge
 from .._stack.params import LookParams
 from .._stack.pods import BROKEN
@@ -62,7 +62,6 @@ _CUTS: t.Final = 900.0
 # Labels that a new node gets of Node Feature Discovery, and the seconds for which it is new.
 _COMING: t.Final = ("GPU-NFD-EMPTY", "GPU-NFD-OSTREE")
 _NEW: t.Final = 600.0
-_NIC_PCI: t.Final = f"{FEATURE}pci-{VENDOR}.present"
 # What ends by itself.
 _PASSING: t.Final = (RUNNING, CUTTING, "GPU-NODE-UPDATING")
 # Without these lists the judges would call every operand missing; the others may be empty.
@@ -117,7 +116,7 @@ def stacks(seen: Seen, gpu: str, nics: Snapshot, clock: t.Callable[[], float]) -
 
 def with_nics(nodes: list[KubeObject]) -> list[KubeObject]:
     """Return the nodes with adapters of the NIC stack, and those of their pools; all if none has one."""
-    has = {name(one): pool_of(one) for one in nodes if labels(one).get(_NIC_PCI) == "true"}
+    has = {name(one): pool_of(one) for one in nodes if labels(one).get(PRESENT) == "true"}
     pools = set(has.values()) - {""}
     return [one for one in nodes if name(one) in has or pool_of(one) in pools] or nodes
 

@@ -8,7 +8,7 @@ import typing as t
 
 from .._core import diff
 from .._core.objects import KubeObject
-from .._core.ownership import MANAGED_BY, owned
+from .._core.ownership import mark, owned
 from .._kube import writes
 from .._kube.client import Api
 
@@ -22,7 +22,7 @@ def dry_run_apply(
     """
     wanted: KubeObject = diff.plain(manifest)
     if live is None or owned(live):
-        wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+        mark(wanted)
     if (
         live is not None
         and diff.covers(live, wanted)

@@ -10,7 +10,7 @@ from .._core import diff
 from .._core.adoption import keeper, other_manager
 from .._core.errors import ApiError, InputError, KindNotServedError
 from .._core.objects import KubeObject, merge
-from .._core.ownership import MANAGED_BY, MANAGER, is_rendered, owned
+from .._core.ownership import MANAGER, is_rendered, mark, owned
 from . import reads
 from .kinds import Kind
 from .session import Change, Session
@@ -33,11 +33,11 @@ def apply(
             raise
         session.unchecked[diff.object_name(wanted)] = exc.message
         if own:
-            metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+            mark(wanted)
         session.note_applied(wanted)
         return _record(session, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
-        metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+        mark(wanted)
     session.note_applied(wanted, keeper(live) if live is not None and not owned(live) else "")
     fields = diff.managed_fields(live) if live else {}
     outcome: KubeObject = {}
@@ -56,7 +56,7 @@ def apply(
 
 def foresee(session: Session, manifest: t.Mapping[str, t.Any]) -> None:
     wanted: KubeObject = diff.plain(manifest)
-    wanted["metadata"]["labels"] = {**wanted["metadata"].get("labels", {}), **MANAGED_BY}
+    mark(wanted)
     session.note_applied(wanted)
     _record(session, None, wanted, wanted)
 

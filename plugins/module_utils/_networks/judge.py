@@ -28,7 +28,7 @@ _ANNOTATIONS: t.Final = (
 def queries(networks: t.Sequence[Network], namespace: str, made: t.Collection[str]) -> dict[str, Query]:
     """Return what the judge looks at. made: kinds of operators' objects that the task wrote."""
     found = {
-        _nodes_of(pool): Query(known("Node"), labels=selector(pool.node_selector))
+        nodes_of(pool.name): Query(known("Node"), labels=selector(pool.node_selector))
         for pool in _pools(networks)
     }
     found["attachments"] = Query(ATTACHMENT)
@@ -46,8 +46,9 @@ def _pools(networks: t.Iterable[Network]) -> list[NodePool]:
     return list({pool.name: pool for network in networks for pool in network.pools}.values())
 
 
-def _nodes_of(pool: NodePool) -> str:
-    return f"nodes of {pool.name}"
+def nodes_of(pool: str) -> str:
+    """Return the key of a snapshot for the nodes of a pool."""
+    return f"nodes of {pool}"
 
 
 class Judge:
@@ -77,7 +78,7 @@ def judge_network(network: Network, snapshot: Snapshot) -> list[Readiness]:
             text = text_of("NET-ATTACHMENT", network=network.name, namespace=space)
             found.append(pending(f"Attachment:{space}", **text._asdict()))
     for pool in network.pools:
-        nodes = snapshot[_nodes_of(pool)]
+        nodes = snapshot[nodes_of(pool.name)]
         found += _judge_addresses(network, nodes, snapshot)
         for node in nodes:
             verdict = _judge_node(network, node, snapshot)
@@ -167,7 +168,7 @@ Groups = list[tuple[KubeObject, KubeObject]]
 
 def _groups(network: Network, state: KubeObject) -> Groups:
     """Return each interface of the spec with its group of functions that the network's policies ask for."""
-    names = {f"{network.name}-{pool.name}" for pool in network.pools}
+    names = {objects.policy_name(network, pool) for pool in network.pools}
     return [
         (card, group)
         for card in (state.get("spec") or {}).get("interfaces") or []
@@ -251,7 +252,7 @@ def _is_busy(state: KubeObject, cards: t.Collection[tuple[str, str]]) -> bool:
 
 def summarize(network: Network, snapshot: Snapshot) -> dict[str, t.Any]:
     """Return the network as the module does, with what a pod needs to use it."""
-    nodes = {name(node): node for pool in network.pools for node in snapshot[_nodes_of(pool)]}
+    nodes = {name(node): node for pool in network.pools for node in snapshot[nodes_of(pool.name)]}
     count = {key: offered(node, network.resource) if network.resource else 0 for key, node in nodes.items()}
     return {
         **network.for_pods(),

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import typing as t
 
-from .._catalogue.well_known import NIC_DRIVER_WAITS
+from .._catalogue.well_known import MELLANOX, NIC_DRIVER_WAITS
 from .._core.objects import KubeObject, name
 from .._core.ownership import POOL
 from .._kube.kinds import Kind, known
 from . import addresses, cni
 from .rules import OF_NODES
-from .schema import CUSTOM, DOMAINS, HOST_DEVICE, IPOIB, MACVLAN, MELLANOX, SRIOV, SRIOV_IB, Network, NodePool
+from .schema import CUSTOM, DOMAINS, HOST_DEVICE, IPOIB, MACVLAN, SRIOV, SRIOV_IB, Network, NodePool
 
 NETWORK: t.Final = "accelerators.openshift/network"
 # Annotation of the cluster's Network: the entries of additionalNetworks that this collection added.
@@ -121,8 +121,13 @@ def policy(network: Network, pool: NodePool) -> KubeObject:
         **({"mtu": network.mtu} if network.mtu else {}),
     }
     labels = {NETWORK: network.name, POOL: pool.name}
-    metadata = {"name": f"{network.name}-{pool.name}", "namespace": SRIOV_NAMESPACE, "labels": labels}
+    metadata = {"name": policy_name(network, pool), "namespace": SRIOV_NAMESPACE, "labels": labels}
     return _object(POLICY, metadata, spec)
+
+
+def policy_name(network: Network, pool: NodePool) -> str:
+    """Return the name of the policy for the nodes of a pool."""
+    return f"{network.name}-{pool.name}"
 
 
 def address_pool(network: Network, namespace: str) -> KubeObject:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
+from .._catalogue.well_known import MELLANOX
 from .._core.input import Problems
 from .._core.objects import KubeObject, named, number_of
 from . import addresses, cni, schema
@@ -14,7 +15,7 @@ from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
 
 # Options of a network that its nodes have once, in a SriovNetworkPoolConfig.
 OF_NODES: t.Final = ("max_unavailable", "rdma_mode")
-_OF_CARDS: t.Final = {"vendor": schema.MELLANOX, "device": ""}
+_OF_CARDS: t.Final = {"vendor": MELLANOX, "device": ""}
 
 
 def read(value: t.Any, path: str) -> list[Network]:
@@ -163,7 +164,7 @@ def is_card(network: Network, card: t.Mapping[str, t.Any]) -> bool:
         return bool(card.get("name") == options["master"])
     names = [interface.partition("#")[0] for interface in options.get("interfaces") or []]
     roots, device = options.get("root_devices") or [], options.get("device")
-    is_vendor = names or roots or card.get("vendor") == options.get("vendor", schema.MELLANOX)
+    is_vendor = names or roots or card.get("vendor") == options.get("vendor", MELLANOX)
     return bool(
         is_vendor
         and (not names or card.get("name") in names)

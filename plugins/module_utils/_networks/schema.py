@@ -20,7 +20,6 @@ SRIOV, SRIOV_IB, CUSTOM = "sriov", "sriov_ib", "custom"
 KINDS: t.Final = (MACVLAN, IPOIB, HOST_DEVICE, SRIOV, SRIOV_IB, CUSTOM)
 # Kinds whose pods get a device of their own, with the domain of its resource.
 DOMAINS: t.Final = {SRIOV: "openshift.io", SRIOV_IB: "openshift.io", HOST_DEVICE: "nvidia.com"}
-MELLANOX: t.Final = "15b3"
 _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 

@@ -382,7 +382,7 @@ def _wait(
 ) -> dict[str, list[KubeObject]]:
     """Wait until the networks are ready, and return what was seen then."""
     if api.check_mode:
-        nodes = {f"nodes of {pool}": found for pool, found in seen.nodes.items()}
+        nodes = {judge.nodes_of(pool): found for pool, found in seen.nodes.items()}
         attachments = seen.live[objects.ATTACHMENT.kind]
         return {**seen.live, **nodes, "attachments": attachments, "states": seen.states}
     made = {obj["kind"] for obj in wanted}

@@ -230,7 +230,7 @@ def judge(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Finding | No
     """Return a finding if the node does not offer what virtual machines are to get."""
     have, stage = labels(node), {"stage": stages.ALLOCATABLE}
     state, config = have.get(VGPU_STATE, ""), have.get(VGPU_CONFIG, "")
-    if options(pool).get("vgpu") and state != "success":
+    if has_vgpus(pool) and state != "success":
         verdict = FAILED if state == "failed" else PENDING
         text = about_node("GPU-VGPU-CONFIG", node=name(node), config=config, state=state or "not there yet")
         return on_node(verdict, node, "VgpuConfig", *text, **stage)
@@ -281,7 +281,7 @@ def _names(pool: StackPool, nodes: t.Sequence[KubeObject]) -> list[str]:
         return [key for key in names if key == own]
     # Bridges between GPUs are devices too, but not as many as GPUs.
     fitting = sorted({key for offer in offers for key, count in offer.items() if count == gpus})
-    if len(names) < 2 or options(pool).get("vgpu"):
+    if len(names) < 2 or has_vgpus(pool):
         return names
     if len(fitting) == 1:
         return fitting

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import typing as t
 
+from ..._olm.versions import gpu_operator
+
 REQUIRED: t.Final = (
     "operator",
     "daemonsets",
@@ -92,15 +94,7 @@ def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t
 
 def release(versions: t.Iterable[dict[str, t.Any]]) -> tuple[int, ...]:
     """Return (year, month) of the newest installed GPU operator; empty if unknown, as without OLM."""
-    found = [
-        str((one.get("spec") or {}).get("version") or "")
-        for one in versions
-        if one["metadata"]["name"].startswith("gpu-operator-certified.")
-    ]
-    return max(
-        (tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) for version in found),
-        default=(),
-    )
+    return gpu_operator(versions) or ()
 
 
 def _examples(version: dict[str, t.Any]) -> list[dict[str, t.Any]]:

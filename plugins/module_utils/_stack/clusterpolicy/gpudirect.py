@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import NIC_DRIVER_WAITS
+from ..._catalogue.well_known import MELLANOX, NIC_DRIVER_WAITS
 from ..._core.errors import AcceleratorError, text_of
 from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import PENDING, about_node
@@ -24,7 +24,7 @@ _WAITER: t.Final = "mofed-validation"
 _PEERMEM: t.Final = "nvidia-peermem-ctr"
 # What NFD writes of each PCI device: DMA or DMA-FQ, and identity with iommu=pt.
 _IOMMU: t.Final = "iommu_group/type"
-_VENDORS: t.Final = ("10de", "15b3")
+_VENDORS: t.Final = ("10de", MELLANOX)
 # Kind of the driver's kernel modules -> by which ways a NIC reaches the memory of GPUs.
 _WAYS: t.Final = {
     "open": "nvidia-peermem and DMA-BUF",

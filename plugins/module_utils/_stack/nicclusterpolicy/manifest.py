@@ -8,6 +8,7 @@ import json
 import re
 import typing as t
 
+from ..._catalogue.well_known import MELLANOX
 from ..._core import conditions, references
 from ..._core.errors import AcceleratorError, InputError, text_of
 from ..._core.objects import KubeObject, at, merge, name
@@ -27,7 +28,6 @@ NAMESPACE: t.Final = "nvidia-network-operator"
 PACKAGE: t.Final = "nvidia-network-operator"
 # Remedies name the usual namespace: a judge does not know another one.
 OPERATOR_LOG: t.Final = f"Run `oc logs -n {NAMESPACE} deployment/nvidia-network-operator-controller-manager`."
-VENDOR: t.Final = "15b3"
 DRIVER: t.Final = "doca-driver"
 # Option -> (key of the spec, name of its image).
 COMPONENTS: t.Final = {
@@ -210,7 +210,7 @@ def _config(option: str, part: Data) -> Data:
 
 
 def _entry(one: Data, more: Data) -> Data:
-    selectors = {"vendors": one.get("vendors") or [VENDOR]}
+    selectors = {"vendors": one.get("vendors") or [MELLANOX]}
     if one.get("device_ids"):
         selectors["deviceIDs"] = one["device_ids"]
     keys = ("drivers", "if_names", "link_types", "pf_names", "is_rdma")

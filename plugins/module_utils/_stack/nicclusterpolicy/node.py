@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ..._catalogue.well_known import NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
+from ..._catalogue.well_known import MELLANOX, NIC_DRIVER_UPGRADE, NIC_DRIVER_WAITS
 from ..._core.daemon_sets import of_owner
 from ..._core.objects import KubeObject, Snapshot, at, name
 from ..._core.readiness import FAILED, PENDING, Readiness, about_node
@@ -17,9 +17,9 @@ from .. import operands, stages
 from ..node import judge_alive, judge_taints
 from ..pods import IMAGE_REASONS, as_words, how_to_cure, how_to_describe, how_to_list, trouble
 from ..stages import Finding, on_node
-from .manifest import NAMESPACE, OF_NODES, OPERATOR_LOG, VENDOR
+from .manifest import NAMESPACE, OF_NODES, OPERATOR_LOG
 
-PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{VENDOR}.present"
+PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{MELLANOX}.present"
 UPGRADE: t.Final = NIC_DRIVER_UPGRADE
 WAITS: t.Final = NIC_DRIVER_WAITS
 DRIVER: t.Final = "nvidia.com/ofed-driver"

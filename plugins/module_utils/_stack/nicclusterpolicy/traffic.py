@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import typing as t
 
+from ..._catalogue.well_known import MELLANOX
 from ..._core.objects import KubeObject, at, name
-from .manifest import VENDOR
 
 Data = t.Mapping[str, t.Any]
 _GATEWAY: t.Final = "k8s.ovn.org/l3-gateway-config"
@@ -51,7 +51,7 @@ def find(
 
 
 def _adapters(state: Data) -> list[Data]:
-    return [one for one in at(state, "status.interfaces") or [] if one.get("vendor") == VENDOR]
+    return [one for one in at(state, "status.interfaces") or [] if one.get("vendor") == MELLANOX]
 
 
 def _of_gateway(node: KubeObject, adapters: t.Iterable[Data]) -> t.Iterator[str]:
