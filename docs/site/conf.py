@@ -27,7 +27,7 @@ templates_path: list[str] = []
 # For people who change the collection; they read these in the repository.
 exclude_patterns = ["decisions.md", "internals.md"]
 myst_heading_anchors = 4
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
 nitpicky = True
 smartquotes = False
 # Blocks of a console or of a file that is none of the known languages are shown as they are.
@@ -63,11 +63,12 @@ def _to_repository(found: re.Match[str]) -> str:
 
 
 def _source_read(_app: t.Any, name: str, source: list[str]) -> None:
-    """Let a link to a file that is no page of the site lead to the repository."""
+    """Let a link to a file that is no page lead to the repository, and give Sphinx the anchors of GitHub."""
     if not name.startswith("collections/"):
         outside = "|".join(map(re.escape, exclude_patterns))
         source[0] = re.sub(r"\]\((?:\.\./)+([^)]+)\)", _to_repository, source[0])
         source[0] = re.sub(rf"\]\(((?:{outside})[^)]*)\)", _to_repository, source[0])
+        source[0] = re.sub(r'<a id="([^"]+)"></a>\*\*([^*]+)\*\*', r"[**\2**]{#\1}", source[0])
 
 
 def setup(app: t.Any) -> None:

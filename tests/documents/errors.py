@@ -25,8 +25,9 @@ Remedy: Run again later, or add a candidate to the pool.
 A failed task returns `code`, `layer`, `message`, `remedy` and `evidence`. A code keeps its meaning in every
 release, and always has the same layer, which says where to look first.
 
-The remedy that a task returns names your nodes, namespaces and values. The tables below give the general
-form:
+Search this page for the code, or add it to the address of the page in lower case: `errors.md#mach-capacity`.
+
+The remedy that a task returns names your nodes, namespaces and values. This page gives the general form:
 
 - A setting is an option of the module that failed, or a key of a pool in `gpu_pools`. A role has most options
   as variables that begin with the role's name: `adopt` is `gpu_operator_adopt` in the role `gpu_operator`.
@@ -40,14 +41,13 @@ def page() -> str:
 
 
 def _section(title: str, codes: t.Iterable[Code]) -> str:
-    rows = (_row(code.code, layer_of(code.code), *code.general()[1:]) for code in codes)
-    return "\n".join(
-        (f"## {title}", "", _row("Code", "Layer", "When", "Remedy"), "|---|---|---|---|", *rows, "")
-    )
+    return "\n".join((f"## {title}", "", *map(_entry, codes), ""))
 
 
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def _entry(code: Code) -> str:
+    """Return one line, so that a search shows all of it, with an anchor of its own."""
+    name, message, remedy = code.general()
+    return f'- <a id="{name.lower()}"></a>**{name}** ({layer_of(name)}). {message} **Remedy:** {remedy}'
 
 
 if __name__ == "__main__":

@@ -73,7 +73,15 @@ def _section(title: str, rows: t.Iterable[Signature], examples: t.Mapping[Signat
     for row in map(with_text, rows):
         text = f"`` {examples[row]} ``"
         source = f"[report]({row.source})"
-        yield _row(text, ", ".join(row.where), row.code, row.meaning, row.remedy, row.releases, source)
+        yield _row(
+            text,
+            ", ".join(row.where),
+            f"[{row.code}](errors.md#{row.code.lower()})",
+            row.meaning,
+            row.remedy,
+            row.releases,
+            source,
+        )
     yield ""
 
 

@@ -66,6 +66,10 @@ def _step(step: Row) -> str:
     return f"wait for {step[kind]} {step.get('labels') or step.get('quota') or step.get('pods')}"
 
 
+def linked(code: str) -> str:
+    return f"[{code}](errors.md#{code.lower()})"
+
+
 def reports(row: Row) -> str:
     links = []
     for one in row["reports"]:
@@ -90,7 +94,7 @@ def record(row: Row, code: str, layer: str, remedy: str) -> None:
     old = page.get(title(row), ("",) * len(HEAD))
     same = _nameless(old[-1]) == _nameless(_cell(remedy))
     found = (
-        code or "none",
+        linked(code) if code else "none",
         layer or "none",
         "yes" if is_found else "**no**",
         old[-1] if same else _cell(remedy),
@@ -106,7 +110,9 @@ def write(page: t.Mapping[str, t.Sequence[str]]) -> None:
     for row in sorted(rows(), key=lambda row: int(row["pain"])):
         place = (title(row), reports(row), _cell(how(row)))
         unseen = (
-            (*place, *empty) if row.get("staged") else (*place, row["code"], row["layer"], "not staged", "")
+            (*place, *empty)
+            if row.get("staged")
+            else (*place, linked(row["code"]), row["layer"], "not staged", "")
         )
         lines.append(page.get(title(row), unseen) if row.get("staged") else unseen)
     body = [_line(HEAD), "|---" * len(HEAD) + "|", *map(_line, lines)]

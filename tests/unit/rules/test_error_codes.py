@@ -238,7 +238,7 @@ def test_the_page_shows_the_registry() -> None:
 
 
 def test_the_page_has_the_layer_of_each_code() -> None:
-    rows = re.findall(r"^\| ([A-Z][A-Z0-9-]+) \| (\w+) \|", page.PAGE.read_text(), re.MULTILINE)
+    rows = re.findall(r"</a>\*\*([A-Z][A-Z0-9-]+)\*\* \((\w+)\)", page.PAGE.read_text(), re.MULTILINE)
     assert len(rows) == len(CODES)
     assert [(code, layer) for code, layer in rows if layer != layer_of(code)] == []
 

@@ -44,10 +44,10 @@ def name(path: Path) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
-    return {heading.replace(" ", "-") for heading in plain}
+    """Return the anchors of a page: those of its headings, as GitHub makes them, and its own."""
+    text = page.read_text()
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in re.findall(r"(?m)^#+ (.+)$", text))
+    return {heading.replace(" ", "-") for heading in plain} | set(re.findall(r'<a id="([^"]+)"></a>', text))
 
 
 def resolves(page: Path, link: str) -> bool:

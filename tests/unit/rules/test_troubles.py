@@ -36,7 +36,9 @@ def test_ten_remedies_are_followed_and_eight_pains_are_common() -> None:
 
 def test_the_page_has_the_rows_and_all_are_found() -> None:
     page = troubles.read()
-    wanted = {troubles.title(one): (troubles.how(one), one["code"], one["layer"]) for one in ROWS}
+    wanted = {
+        troubles.title(one): (troubles.how(one), troubles.linked(one["code"]), one["layer"]) for one in ROWS
+    }
     found = {title: (cells[2].replace("\\|", "|"), *cells[3:5]) for title, cells in page.items()}
     assert found == wanted, f"docs/troubles.md is out of date: run `{troubles.COMMAND}`"
     told = {troubles.title(one): "yes" if one.get("staged") else "not staged" for one in ROWS}

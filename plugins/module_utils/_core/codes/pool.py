@@ -255,7 +255,7 @@ CODES: t.Final = (
     Code(
         "POOL-UNKNOWN-KEY",
         "{path}: {key} is not an option here.",
-        "{also}Allowed keys: {keys}. docs/pools.md describes those of `gpu_pools`.",
+        "{also}Allowed keys: {keys}. docs/{page|pools}.md describes those of `gpu_pools`.",
     ),
     Code(
         "POOL-VALUE",
