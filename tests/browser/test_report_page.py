@@ -108,18 +108,26 @@ def test_the_page_fits_and_loads_nothing(
     page.context.close()
 
 
-def test_a_thousand_nodes_open_in_a_second(browser: Browser, files: dict[int, Path]) -> None:
-    """The browser counts the processor time of the page until all is laid out: others work beside it."""
+def work(browser: Browser, file: Path) -> dict[str, float]:
+    """Return what a browser counts of its work until a page is laid out."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     page = context.new_page()
     session = context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.goto(files[1000].as_uri())
-    assert page.locator(".nodes tbody tr:not(.pool)").count() == 1000
-    assert page.evaluate("document.body.offsetHeight") > 10_000
+    session.send("Performance.enable")
+    page.goto(file.as_uri())
+    assert page.evaluate("document.body.offsetHeight") > 1000
     found = {metric["name"]: metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]}
-    assert 0 < found["LayoutDuration"] < found["TaskDuration"] < 1, found
     context.close()
+    return found
+
+
+def test_a_thousand_nodes_are_laid_out_as_twelve_are(browser: Browser, files: dict[int, Path]) -> None:
+    """A row costs its elements and nothing else: how long that takes depends on the machine."""
+    few, many = work(browser, files[12]), work(browser, files[1000])
+    # A browser lays a long page out a few times while it reads it.
+    assert many["LayoutCount"] + many["RecalcStyleCount"] < 100, "a row is laid out by itself"
+    assert many["JSEventListeners"] == few["JSEventListeners"], "a row has a listener of its own"
+    assert (many["Nodes"] - few["Nodes"]) / 988 < 45, "a row has more elements and texts than it shows"
 
 
 def rows(page: Page) -> list[str]:
