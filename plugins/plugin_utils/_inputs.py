@@ -36,7 +36,10 @@ _RESULT: t.Final = re.compile(r"\bregister: (\w+)")
 # Variables of Ansible itself that hold those of every host.
 _OF_ALL_HOSTS: t.Final = ("hostvars", "vars")
 # Variables of playbooks that Ansible checks only when a later task needs them.
-OF_PLAYBOOKS: t.Final = {"gpu_update_pools": {"choices": ["leave", "pause", "last"]}}
+OF_PLAYBOOKS: t.Final = {
+    "gpu_on_busy": {"choices": ["fail", "drain", "wait"]},
+    "gpu_update_pools": {"choices": ["leave", "pause", "last"]},
+}
 # Variables that the action plugin reads itself, in every playbook.
 OF_ACTION: t.Final = {"gpu_report_dir": {"type": "path"}}
 # Variables without which a playbook has nothing to do, each with an example. Of names with a bar, one.

@@ -14,6 +14,8 @@ from .syntax import key_fault, value_fault
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")
+# The list of the user that a path begins with.
+_LIST: t.Final = re.compile(r"gpu_\w+(?=\[)")
 _NUMBER: t.Final = re.compile(r"\s*-?[0-9]{1,30}\s*")
 
 
@@ -42,12 +44,14 @@ class Problems:
         """Add a problem unless it is there already: several candidates may inherit it from their pool.
 
         Without a message, it has the code's text after C({path}: ), with the facts in C(named); a remedy that
-        is given counts.
+        is given counts. The code's remedy names the list that the path begins with.
         """
         path = path.lstrip(".")
         if not message:
             text = text_of(code, path=path, **named)
-            message, remedy = text.message.removeprefix(f"{path}: "), remedy or text.remedy
+            mine = _LIST.match(path)
+            general = text.remedy.replace("gpu_pools", mine[0]) if mine else text.remedy
+            message, remedy = text.message.removeprefix(f"{path}: "), remedy or general
         found = Problem(code, path, message, remedy)
         if found not in self.found:
             self.found.append(found)
@@ -116,7 +120,8 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
             near = difflib.get_close_matches(str(key), fields, n=1)
             did = f"Did you mean {near[0]}? " if near else ""
             keys = ", ".join(sorted(fields))
-            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", key=key, also=did, keys=keys)
+            page = "networks" if path.startswith("gpu_networks") else "pools"
+            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", key=key, also=did, keys=keys, page=page)
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:

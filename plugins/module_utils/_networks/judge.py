@@ -168,7 +168,7 @@ Groups = list[tuple[KubeObject, KubeObject]]
 
 def _groups(network: Network, state: KubeObject) -> Groups:
     """Return each interface of the spec with its group of functions that the network's policies ask for."""
-    names = {objects.policy_name(network, pool) for pool in network.pools}
+    names = {network.policy_name(pool) for pool in network.pools}
     return [
         (card, group)
         for card in (state.get("spec") or {}).get("interfaces") or []

@@ -121,13 +121,8 @@ def policy(network: Network, pool: NodePool) -> KubeObject:
         **({"mtu": network.mtu} if network.mtu else {}),
     }
     labels = {NETWORK: network.name, POOL: pool.name}
-    metadata = {"name": policy_name(network, pool), "namespace": SRIOV_NAMESPACE, "labels": labels}
+    metadata = {"name": network.policy_name(pool), "namespace": SRIOV_NAMESPACE, "labels": labels}
     return _object(POLICY, metadata, spec)
-
-
-def policy_name(network: Network, pool: NodePool) -> str:
-    """Return the name of the policy for the nodes of a pool."""
-    return f"{network.name}-{pool.name}"
 
 
 def address_pool(network: Network, namespace: str) -> KubeObject:

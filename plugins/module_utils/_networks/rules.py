@@ -21,11 +21,17 @@ _OF_CARDS: t.Final = {"vendor": MELLANOX, "device": ""}
 def read(value: t.Any, path: str) -> list[Network]:
     """Return the networks. Raises InputError with every problem; sends no request."""
     problems = Problems()
+    networks = checked(value, path, problems)
+    problems.raise_if_any()
+    return networks
+
+
+def checked(value: t.Any, path: str, problems: Problems) -> list[Network]:
+    """Return the networks; add every problem."""
     networks = schema.read(value, path, problems)
     for index, network in enumerate(networks):
         for other in networks[:index]:
             _check_pair(network, other, problems)
-    problems.raise_if_any()
     return networks
 
 
@@ -35,6 +41,7 @@ def placed(networks: t.Sequence[Network], pools: t.Mapping[str, NodePool]) -> li
     pools: those of the plan, by name.
     """
     problems, found = Problems(), []
+    policies: dict[str, str] = {}
     for network in networks:
         mine = [pool.name for pool in network.pools] or list(pools)
         for index, pool in enumerate(mine):
@@ -43,6 +50,10 @@ def placed(networks: t.Sequence[Network], pools: t.Mapping[str, NodePool]) -> li
                 problems.add("POOL-UNKNOWN", where, pool=pool, known=known, option="pools of the network")
         those = tuple(pools[pool] for pool in mine if pool in pools)
         found.append(dataclasses.replace(network, pools=those))
+        for policy in map(network.policy_name, those) if network.is_sriov else ():
+            if (other := policies.setdefault(policy, network.path)) != network.path:
+                also = f", as the policy of a pool here and of another pool in {other}"
+                problems.add("POOL-DUPLICATE", f"{network.path}.name", name=policy, also=also)
         check_size(network, sum(pool.nodes for pool in those), problems)
     problems.raise_if_any()
     return found

@@ -125,6 +125,10 @@ class Network:
         """Return True if the network has an IPPool or a CIDRPool of its own."""
         return self.ipam.get("type") == "nv-ipam" and "pool" not in self.ipam
 
+    def policy_name(self, pool: NodePool) -> str:
+        """Return the name of the policy for the nodes of a pool."""
+        return f"{self.name}-{pool.name}"
+
     def for_pods(self) -> Given:
         """Return what a pod needs to use the network."""
         return {

@@ -54,9 +54,9 @@ class Draft:
     _read: dict[str, Description] = field(default_factory=dict)
     _kinds: dict[str, InstanceType] = field(default_factory=dict)
 
-    def check(self, place: Place = NOWHERE) -> None:
-        """Check the pools for this place. Raises InputError with every problem."""
-        self._checked(place)
+    def check(self, place: Place = NOWHERE, problems: Problems | None = None) -> None:
+        """Check the pools for this place. Raises InputError with every problem, and with those given."""
+        self._checked(place, problems)
 
     def pools(self, place: Place) -> tuple[Pool, ...]:
         """Return the planned pools. Raises InputError with every problem."""
@@ -77,8 +77,8 @@ class Draft:
             not pool.existing for pool in self._planned.values()
         )
 
-    def _checked(self, place: Place) -> dict[str, Description]:
-        problems = Problems()
+    def _checked(self, place: Place, others: Problems | None = None) -> dict[str, Description]:
+        problems = Problems(list(others.found) if others else [])
         described = {path: self._resolved(raw, path, place, problems) for path, raw in self.entries.items()}
         for path, pool in described.items():
             if path not in self._planned:

@@ -60,10 +60,11 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         params["backend"],
         rules=(tuning.check_pool,),
     )
-    networks = network_rules.read(params["networks"], "gpu_networks")
+    problems = Problems()
+    networks = network_rules.checked(params["networks"], "gpu_networks", problems)
     place = Place(params["platform"], None, params["accelerator_limits"])
+    draft.check(place, problems)
     if not place.cloud:
-        draft.check(place)
         place = _place(api, draft, place)
     pools = draft.pools(place)
     _refuse_machines(api, draft, pools)

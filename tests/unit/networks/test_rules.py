@@ -97,6 +97,16 @@ def test_a_network_without_pools_is_for_all_of_them() -> None:
     assert [pool.node_selector for pool in every.pools] == [{"pool": "training"}, {"pool": "big"}]
 
 
+def test_policies_of_two_networks_cannot_have_the_same_name() -> None:
+    pools = {name: NodePool(name, {"pool": name}, 2) for name in ("b-c", "c")}
+    both = read(sriov("a", pools=["b-c"]), sriov("a-b", pools=["c"], interfaces=["x"]))
+    with pytest.raises(InputError) as caught:
+        rules.placed(both, pools)
+    assert caught.value.code == "POOL-DUPLICATE"
+    assert "gpu_networks[1].name: a-b-c is listed twice, as the policy" in caught.value.message
+    assert caught.value.remedy == "Name it once in gpu_networks."
+
+
 @pytest.mark.parametrize(
     ("network", "code", "path"),
     [

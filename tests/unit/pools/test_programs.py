@@ -220,3 +220,16 @@ def test_a_network_that_the_pool_does_not_have(name: str) -> None:
     (problem,) = caught.value.facts["problems"]
     assert problem["path"] == "gpu_pools[0].validate.programs[0].network"
     assert "The pool has fast." in problem["message"]
+
+
+def test_mistakes_of_networks_and_pools_are_told_together() -> None:
+    pools = [existing(2, pool="a") | {"name": "mine", "replicaz": 1}]
+    networks = [NETWORKS[0] | {"pool": "mine", "mtu": "big"}]
+    given = {"pools": pools, "platform": "baremetal", "networks": networks}
+    with pytest.raises(InputError) as caught:
+        gpu_plan.ensure(api_on(FakeServer()), checked("gpu_plan", given))
+    told = {problem["path"]: problem["remedy"] for problem in caught.value.facts["problems"]}
+    assert list(told) == ["gpu_networks[0].pool", "gpu_networks[0].mtu", "gpu_pools[0].replicaz"]
+    assert told["gpu_networks[0].mtu"] == "In gpu_networks, write gpu_networks[0].mtu as a whole number."
+    assert told["gpu_networks[0].pool"].endswith("docs/networks.md describes those of gpu_networks.")
+    assert told["gpu_pools[0].replicaz"].endswith("docs/pools.md describes those of gpu_pools.")
