@@ -21,6 +21,8 @@ copyright = "the contributors"
 version = release = str(GALAXY["version"])
 extensions = ["myst_parser", "sphinx_antsibull_ext"]
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["style.css"]
 html_title = "GPUs on OpenShift"
 html_theme_options = {"source_repository": GALAXY["repository"], "source_branch": "main"}
 templates_path: list[str] = []

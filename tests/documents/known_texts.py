@@ -32,10 +32,11 @@ ansible-playbook accelerators.openshift.diagnose      # reads the logs, and quot
 
 A failed task and `special_resource` in check mode read logs, events and conditions, and look for these texts.
 A text that is found gives its [code](errors.md), its cause and its remedy, and is quoted with its pod. The
-first row that fits counts, so rows that name a symptom come last. Where no row fits, the last line that looks
+first entry that fits counts, so those that name a symptom come last. Where none fits, the last line that looks
 like an error before the program began to clean up is quoted.
 
-Names such as {node} are filled in. A release is named where only some have the fault.
+Each entry has the text, where it stands and in which releases if only some have the fault, the cause, the code, a
+report of somebody who had it, and the remedy. Names such as {node} are filled in.
 """
 
 
@@ -68,25 +69,14 @@ def page() -> str:
 
 
 def _section(title: str, rows: t.Iterable[Signature], examples: t.Mapping[Signature, str]) -> t.Iterator[str]:
-    yield from (f"## {title}", "", _row("Text", "Where", "Code", "Cause", "Remedy", "Releases", "Source"))
-    yield "|---|---|---|---|---|---|---|"
+    yield from (f"## {title}", "")
     for row in map(with_text, rows):
-        text = f"`` {examples[row]} ``"
-        source = f"[report]({row.source})"
-        yield _row(
-            text,
-            ", ".join(row.where),
-            f"[{row.code}](errors.md#{row.code.lower()})",
-            row.meaning,
-            row.remedy,
-            row.releases,
-            source,
+        place = ", ".join(filter(None, (*row.where, row.releases)))
+        yield (
+            f"- `` {examples[row]} `` ({place}): {row.meaning}. [{row.code}](errors.md#{row.code.lower()}), "
+            f"[report]({row.source}). **Remedy:** {row.remedy}"
         )
     yield ""
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 if __name__ == "__main__":
