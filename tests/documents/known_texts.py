@@ -32,11 +32,11 @@ ansible-playbook accelerators.openshift.diagnose      # reads the logs, and quot
 
 A failed task and `special_resource` in check mode read logs, events and conditions, and look for these texts.
 A text that is found gives its [code](errors.md), its cause and its remedy, and is quoted with its pod. The
-first entry that fits counts, so those that name a symptom come last. Where none fits, the last line that looks
-like an error before the program began to clean up is quoted.
+first entry that fits counts, so those that name a symptom come last. Where none fits, the last line that
+looks like an error before the program began to clean up is quoted.
 
-Each entry has the text, where it stands and in which releases if only some have the fault, the cause, the code, a
-report of somebody who had it, and the remedy. Names such as {node} are filled in.
+Each entry has the text, where it stands and in which releases if only some have the fault, the cause, the
+code, a report of somebody who had it, and the remedy. Names such as {node} are filled in.
 """
 
 
