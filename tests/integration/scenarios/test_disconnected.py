@@ -23,7 +23,11 @@ pytestmark = [
 ]
 POOLS: t.Final = [
     one
-    | {"quota": [{"namespace": f"team-{one['name']}", "gpus": one["existing"]["expected"]["nvidia.com/gpu"]}]}
+    | {
+        "quotas": [
+            {"namespace": f"team-{one['name']}", "gpus": one["existing"]["expected"]["nvidia.com/gpu"]}
+        ]
+    }
     for one in existing(inference=1, training=8)
 ]
 REDHAT: t.Final = {"node_feature_discovery_source": "cs-redhat-operator-index-v4-22"}
