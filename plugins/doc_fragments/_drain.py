@@ -25,7 +25,7 @@ options:
       - Otherwise the task names these pods and changes nothing (C(NODE-EMPTYDIR)).
     type: bool
     default: false
-  force:
+  evict_unmanaged:
     description:
       - Whether to evict pods that no controller owns. Nothing creates them again.
       - Otherwise the task names these pods and changes nothing (C(NODE-UNMANAGED)).

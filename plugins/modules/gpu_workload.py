@@ -158,7 +158,7 @@ options:
         module asks for one more.
     type: int
     default: 3
-  force:
+  repeat:
     description: Whether to validate all nodes again, and to prove again what is proven.
     type: bool
     default: false
@@ -362,7 +362,7 @@ EXAMPLES = r"""
       - {program: matmul, image: "registry.example.com/nvidia/pytorch:26.01-py3", expected: {bf16: 250}}
       - {program: dcgm, level: 2}
     on_failure: taint
-    force: true
+    repeat: true
 
 - name: Validate two pools together
   accelerators.openshift.gpu_workload:

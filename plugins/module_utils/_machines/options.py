@@ -12,7 +12,7 @@ DRAIN: t.Final = ArgumentSpec(
     options={
         "on_busy": {"type": "str", "choices": ["fail", "drain", "wait"], "default": "fail"},
         "delete_emptydir": {"type": "bool", "default": False},
-        "force": {"type": "bool", "default": False},
+        "evict_unmanaged": {"type": "bool", "default": False},
     }
 )
 JOINING: t.Final = ArgumentSpec(
@@ -38,7 +38,7 @@ class DrainParams(t.TypedDict):
 
     on_busy: t.Literal["fail", "drain", "wait"]
     delete_emptydir: bool
-    force: bool
+    evict_unmanaged: bool
 
 
 class JoiningParams(t.TypedDict):

@@ -191,18 +191,20 @@ class Rules:
 
     on_busy: C(fail), C(drain) or C(wait). delete_emptydir: whether it may evict pods with data in an
     emptyDir.
-    force: whether it may evict pods without a controller.
+    evict_unmanaged: whether it may evict pods without a controller.
     """
 
     on_busy: str = "fail"
     delete_emptydir: bool = False
-    force: bool = False
+    evict_unmanaged: bool = False
 
     @classmethod
     def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
         """Return the rules in a module's parameters."""
         return cls(
-            params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
+            params.get("on_busy") or "fail",
+            bool(params.get("delete_emptydir")),
+            bool(params.get("evict_unmanaged")),
         )
 
 
@@ -225,7 +227,7 @@ def refusal(pods: t.Iterable[KubeObject], rules: Rules, why: str) -> Accelerator
         ),
         (
             "NODE-UNMANAGED",
-            [pod for pod in evicted if controller(pod) is None] if not rules.force else [],
+            [pod for pod in evicted if controller(pod) is None] if not rules.evict_unmanaged else [],
             "without a controller",
         ),
     ]

@@ -45,7 +45,7 @@ class GpuRemovalParams(WaitParams):
     queues: list[str]
     on_busy: t.Literal["fail", "drain", "wait"]
     delete_emptydir: bool
-    force: bool
+    evict_unmanaged: bool
 
 
 def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:

@@ -165,7 +165,7 @@ def _given_back(
     api: Api, params: GpuNodeRepairParams, seen: Seen, done: str, way: Way | None
 ) -> dict[str, t.Any]:
     """Validate the node while it is cordoned; then end the repair, and uncordon what a repair cordoned."""
-    given = {"force": True, "claims": seen.claims, **(params["validation"] or {})}
+    given = {"repeat": True, "claims": seen.claims, **(params["validation"] or {})}
     expected = {seen.name: seen.expected}
     wishes = chosen.validation([seen.node], expected, api.deadline.remaining(), given, cordoned=True)
     try:

@@ -38,7 +38,7 @@ class GpuRepartitionParams(StateParams, LockParams):
     machine_namespace: str
     on_busy: t.Literal["fail", "drain", "wait"]
     delete_emptydir: bool
-    force: bool
+    evict_unmanaged: bool
     node_timeout: int
 
 

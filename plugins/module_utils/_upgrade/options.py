@@ -51,7 +51,7 @@ class GpuDriverUpgradeParams:
     settle: float
     on_busy: t.Literal["fail", "drain", "wait"]
     delete_emptydir: bool
-    force: bool
+    evict_unmanaged: bool
     wait: bool
     wait_timeout: int
     lock_timeout: int

@@ -56,7 +56,7 @@ def ask(api: Api, params: GpuDriverUpgradeParams, plan: Plan, seen: Seen) -> lis
     here = [pod for pod in seen.pods if drain.node_of(pod) in plan.nodes]
     here += [pod for gang in together for pod in gang.pods if pod not in here]
     why = "The operator's upgrade controller ends pods with GPUs"
-    rules = Rules(params.on_busy, params.delete_emptydir, params.force)
+    rules = Rules(params.on_busy, params.delete_emptydir, params.evict_unmanaged)
     if params.on_busy == impact.DRAIN and (problem := refusal(here, rules, why)):
         raise problem
     api.warn(f"{found.line} (on_busy: {params.on_busy}).")

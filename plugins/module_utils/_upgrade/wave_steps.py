@@ -37,7 +37,7 @@ def rules(params: GpuDriverUpgradeParams, target: Target, size: int) -> dict[str
         found["maxParallelUpgrades"] = size
     if params.wait_for:
         found["waitForCompletion"] = {"podSelector": params.wait_for}
-    allowed = {"force": params.force, "deleteEmptyDir": params.delete_emptydir}
+    allowed = {"force": params.evict_unmanaged, "deleteEmptyDir": params.delete_emptydir}
     deletion = {key: True for key, is_allowed in allowed.items() if is_allowed}
     if deletion:
         found["podDeletion"] = deletion

@@ -54,7 +54,7 @@ def read(get: t.Callable[[str], KubeObject | None], first_name: str = NAME) -> M
     return Memory(data, found)
 
 
-def changed(nodes: t.Iterable[KubeObject], program: str, memory: Memory, force: bool) -> list[KubeObject]:
+def changed(nodes: t.Iterable[KubeObject], program: str, memory: Memory, repeat: bool) -> list[KubeObject]:
     """Return the nodes to validate: those on which the program has not passed as they are now, or all.
 
     A node that is still closed by the startup taint has not passed.
@@ -62,7 +62,7 @@ def changed(nodes: t.Iterable[KubeObject], program: str, memory: Memory, force: 
     return [
         node
         for node in nodes
-        if force
+        if repeat
         or startup.is_closed(node)
         or program not in proven(node, memory.data.get(node["metadata"]["name"]))
     ]

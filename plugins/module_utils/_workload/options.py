@@ -92,7 +92,7 @@ class GpuWorkloadParams:
     priority_class: str | None
     idle: bool
     hold: int
-    force: bool
+    repeat: bool
     strict: bool
     min_nodes: int
     pools: list[dict[str, t.Any]] | None
@@ -173,7 +173,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "priority_class": {"type": "str"},
     "idle": {"type": "bool", "default": False},
     "hold": {"type": "int", "default": 3},
-    "force": {"type": "bool", "default": False},
+    "repeat": {"type": "bool", "default": False},
     "strict": {"type": "bool", "default": False},
     "min_nodes": {"type": "int", "default": 1},
     "pools": {"type": "list", "elements": "dict"},

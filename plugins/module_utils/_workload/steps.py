@@ -211,7 +211,7 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
         reasons = {name(node): workload_pods.unfit(node, turn.params) for node in found}
         turn.unfit = {node: reason for node, reason in reasons.items() if reason}
         fit = [node for node in found if name(node) not in turn.unfit]
-        turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.force)
+        turn.due = fingerprints.changed(fit, turn.params.program.label, remembered, params.repeat)
         _add_partners(turn, fit)
         with _noted(turn):
             _check_domains(api, turn)

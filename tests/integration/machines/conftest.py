@@ -25,7 +25,7 @@ def pool(cluster: Cluster, playbook: Playbook) -> t.Iterator[Pool]:
     assert not done.failed, done.result
     yield made
     cluster.client.delete("v1", "namespaces", SPACE)
-    gone = made.apply(state="absent", on_busy="drain", delete_emptydir=True, force=True)
+    gone = made.apply(state="absent", on_busy="drain", delete_emptydir=True, evict_unmanaged=True)
     assert not gone.failed, gone.result
     until(lambda: cluster.client.get("v1", "namespaces", SPACE) is None, f"namespace {SPACE} gone")
 

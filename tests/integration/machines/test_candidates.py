@@ -122,6 +122,6 @@ def test_what_was_got_stays_until_it_is_given_back_like_any_other_pool(pools: Po
         assert (busy["code"], pools.audit.writes(busy)) == ("NODE-BUSY", []), busy.result
         assert "default/early-bird" in busy["msg"]
 
-        given_back = pools.ensure(wanted, state="absent", on_busy="drain", force=True)
+        given_back = pools.ensure(wanted, state="absent", on_busy="drain", evict_unmanaged=True)
         assert [line for line in pools.audit.writes(given_back) if line.startswith("create pods")] != []
     assert (places(pools), pools.machines(wanted), pools.nodes(wanted)) == ([], [], [])

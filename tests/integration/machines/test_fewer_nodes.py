@@ -44,7 +44,7 @@ def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
     ("spec", "code", "option"),
     [
         ({"volumes": [{"name": "scratch", "emptyDir": {}}]}, "NODE-EMPTYDIR", "delete_emptydir"),
-        ({}, "NODE-UNMANAGED", "force"),
+        ({}, "NODE-UNMANAGED", "evict_unmanaged"),
     ],
 )
 def test_what_would_be_lost_is_named(pool: Pool, audit: Audit, spec: Data, code: str, option: str) -> None:
@@ -58,7 +58,7 @@ def test_what_would_be_lost_is_named(pool: Pool, audit: Audit, spec: Data, code:
 
 def test_the_last_node_goes_when_told(pool: Pool) -> None:
     with working(pool, "job", min(pool.names)):
-        done = pool.apply(keep_replicas=0, on_busy="drain", force=True)
+        done = pool.apply(keep_replicas=0, on_busy="drain", evict_unmanaged=True)
         assert not done.failed, done.result
         assert pool.machines == []
 

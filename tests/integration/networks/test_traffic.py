@@ -70,7 +70,7 @@ def validate(playbook: Playbook, enabled: Run) -> t.Callable[..., TaskResult]:
     def call(*programs: t.Any) -> TaskResult:
         entry = {"pool": "training", "node_selector": SELECTOR, "expected": EXPECTED}
         pools = [{**entry, "programs": list(programs)}]
-        return playbook.module("gpu_workload", pools=pools, networks=networks, wait_timeout=120, force=True)
+        return playbook.module("gpu_workload", pools=pools, networks=networks, wait_timeout=120, repeat=True)
 
     return call
 

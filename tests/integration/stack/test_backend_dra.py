@@ -129,7 +129,7 @@ def test_a_node_of_an_nvlink_domain_gives_a_pod_one_channel(cluster: Cluster, pl
         {"pool": name, "node_selector": {POOL: name}, "claims": True, "programs": ["compute_domain"]}
         for name in ("inference", "training")
     ]
-    asked: Data = {"pools": pools, "wait_timeout": 60, "force": True}
+    asked: Data = {"pools": pools, "wait_timeout": 60, "repeat": True}
 
     def label(value: str | None) -> None:
         client.patch("v1", "nodes", "a100-0", None, {"metadata": {"labels": {CLIQUE: value}}})

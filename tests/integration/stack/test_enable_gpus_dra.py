@@ -165,10 +165,10 @@ def test_what_a_team_claims_counts_and_is_named(
     assert quota["use"]["owners"] == [{**owner, "pods": 1, "requests": requests}]
     assert f"requested: {COUNTED}=2, used: {COUNTED}=3" in quota["proof"]
     held = "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)"
-    busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True, strict=True)
+    busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, repeat=True, strict=True)
     assert (busy["code"], audit.writes(busy)) == ("WORK-BUSY", [])
     assert held in busy["msg"]
-    left_out = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+    left_out = playbook.module("gpu_workload", node_selector=POOL, claims=True, repeat=True)
     assert (left_out.failed, audit.writes(left_out)) == (False, [])
     assert [node["busy"] for node in left_out["workload"]["nodes"]] == [held]
     below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
@@ -185,7 +185,7 @@ def test_what_a_team_claims_counts_and_is_named(
 
 
 def test_a_validation_that_is_forced_is_foreseen(playbook: Playbook, audit: Audit, enabled: Run) -> None:
-    asked: dict[str, t.Any] = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "force": True}
+    asked: dict[str, t.Any] = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "repeat": True}
     foreseen = playbook.module("gpu_workload", check=True, **asked)
     done = playbook.module("gpu_workload", **asked)
     assert (foreseen.changed, audit.writes(foreseen), done.changed, done.failed) == (True, [], True, False)
@@ -210,7 +210,7 @@ def test_a_quota_that_is_smaller_than_the_validation_needs(
             ),
             "the quota is counted",
         )
-        found = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
+        found = playbook.module("gpu_workload", node_selector=POOL, claims=True, repeat=True)
     finally:
         cluster.client.delete("v1", "resourcequotas", "theirs", VALIDATION)
     assert (found["code"], audit.writes(found)) == ("QUOTA-TOO-SMALL", [])

@@ -126,7 +126,7 @@ def test_one_slow_gpu_of_four_nodes_is_named_with_its_reason(
     cluster: Cluster, validate: t.Callable[..., TaskResult]
 ) -> None:
     with trouble(cluster, "gpu-slow"):
-        found = validate("matmul", force=True, on_failure="taint")
+        found = validate("matmul", repeat=True, on_failure="taint")
     assert (found["code"], outcomes(found)) == ("WORK-LOW", only("h100-2"))
     bad = by_node(found)["h100-2"]
     (slow,) = [one for one in bad["figures"] if one["code"]]
@@ -146,7 +146,7 @@ def test_a_node_that_failed_is_closed_until_it_passes(
         return [one["key"] for one in node["spec"].get("taints", [])]
 
     assert taints() == ["accelerators.openshift/validation-failed"]
-    assert outcomes(validate("matmul", force=True, on_failure="taint")) == dict.fromkeys(NODES, "passed")
+    assert outcomes(validate("matmul", repeat=True, on_failure="taint")) == dict.fromkeys(NODES, "passed")
     assert taints() == []
 
 
@@ -154,17 +154,17 @@ def test_nodes_that_became_slower_fail_with_both_figures(
     cluster: Cluster, validate: t.Callable[..., TaskResult]
 ) -> None:
     with trouble(cluster, "gpu-baseline-fallen"):
-        found = validate("nvbandwidth", force=True)
+        found = validate("nvbandwidth", repeat=True)
     assert (found["code"], set(outcomes(found).values())) == ("WORK-BASELINE", {"failed"})
     assert re.search(r"h100-0: nvbandwidth measured host_to_device 46.84 GB/s .* 55.1 GB/s", found["msg"])
-    assert outcomes(validate("nvbandwidth", force=True)) == dict.fromkeys(NODES, "passed")
+    assert outcomes(validate("nvbandwidth", repeat=True)) == dict.fromkeys(NODES, "passed")
 
 
 def test_a_fault_between_nodes_is_given_to_the_node_that_has_it(
     cluster: Cluster, validate: t.Callable[..., TaskResult]
 ) -> None:
     with trouble(cluster, "nccl-pair-fault"):
-        found = validate(PAIRS, force=True)
+        found = validate(PAIRS, repeat=True)
     assert outcomes(found) == only("h100-1"), found.result
     assert "Node h100-1 is slow with each of its partners: nccl:2 measured all_reduce 46.5" in found["msg"]
     assert "oc debug node/h100-1" in found["remedy"]
@@ -175,7 +175,7 @@ def test_sockets_in_place_of_rdma_are_the_reason_of_a_low_figure(
     cluster: Cluster, validate: t.Callable[..., TaskResult]
 ) -> None:
     with trouble(cluster, "nccl-sockets"):
-        found = validate({**PAIRS, "expected": {"all_reduce": 40}}, force=True)
+        found = validate({**PAIRS, "expected": {"all_reduce": 40}}, repeat=True)
     assert found["code"] == "WORK-LOW"
     assert "NCCL used TCP sockets, although there are RDMA devices: mlx5_0" in found["msg"]
     assert outcomes(found) == only("h100-0")
@@ -183,7 +183,7 @@ def test_sockets_in_place_of_rdma_are_the_reason_of_a_low_figure(
 
 def test_a_failed_diagnosis_asks_for_a_reset(cluster: Cluster, validate: t.Callable[..., TaskResult]) -> None:
     with trouble(cluster, "dcgm-reset"):
-        found = validate({"program": "dcgm", "level": 2}, force=True)
+        found = validate({"program": "dcgm", "level": 2}, repeat=True)
     assert (found["code"], outcomes(found)) == ("WORK-FAULT", only("h100-3"))
     (fault,) = [one for one in by_node(found)["h100-3"]["findings"] if one["status"] == "fail"]
     assert (fault["test"], fault["action"], fault["number"]) == ("memory", "reset", 85)
@@ -194,7 +194,7 @@ def test_a_failed_diagnosis_asks_for_a_reset(cluster: Cluster, validate: t.Calla
 
 def test_an_image_without_code_for_the_gpu_is_named(validate: t.Callable[..., TaskResult]) -> None:
     image = "nvcr.io/nvidia/pytorch:22.01-py3"
-    found = validate({"program": "matmul", "image": image}, force=True)
+    found = validate({"program": "matmul", "image": image}, repeat=True)
     assert found["code"] == "WORK-ARCH"
     assert image in found["msg"]
     assert "h100-0" in found["msg"]

@@ -61,7 +61,7 @@ def test_a_second_run_is_refused_and_writes_nothing(
     node: str, cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
     hold(cluster.client, ago=3)
-    refused = playbook.module("gpu_node", name=node, state="drained", force=True, wait_timeout=30)
+    refused = playbook.module("gpu_node", name=node, state="drained", evict_unmanaged=True, wait_timeout=30)
     assert (refused["code"], refused["layer"]) == ("RUN-LOCKED", "run"), refused.result
     assert "eva@laptop (pid 4711, AWX job 12) holds the lease of this cluster" in refused["msg"]
     assert "gpu_lock_timeout" in refused["remedy"]
@@ -74,7 +74,7 @@ def test_a_question_and_a_dry_run_need_no_lease(
     node: str, cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
     hold(cluster.client, ago=3)
-    foreseen = playbook.module("gpu_node", name=node, state="drained", force=True, check=True)
+    foreseen = playbook.module("gpu_node", name=node, state="drained", evict_unmanaged=True, check=True)
     assert (foreseen.failed, foreseen.changed) == (False, True), foreseen.result
     same = playbook.module("gpu_node", name=node, state="schedulable")
     assert (same.failed, same.changed) == (False, False), same.result
@@ -85,7 +85,7 @@ def test_a_lease_that_nobody_renews_is_taken_over(
     node: str, cluster: Cluster, playbook: Playbook, in_process: bool
 ) -> None:
     hold(cluster.client, ago=90)
-    options = {"name": node, "state": "drained", "force": True, "wait": False, "wait_timeout": 60}
+    options = {"name": node, "state": "drained", "evict_unmanaged": True, "wait": False, "wait_timeout": 60}
     run = playbook.tasks({"accelerators.openshift.gpu_node": options}, in_process=in_process)
     assert run.rc == 0, run.output
     assert "|" in holder(cluster.client)
@@ -104,7 +104,7 @@ def test_nothing_is_written_after_the_playbook_was_killed(
         "gpu_node",
         name=node,
         state="drained",
-        force=True,
+        evict_unmanaged=True,
         wait_timeout=120,
     )
     time.sleep(1.5)  # the worker looks once a second
@@ -115,7 +115,9 @@ def test_nothing_is_written_after_the_playbook_was_killed(
     # The next run on this machine sees that the holder is gone, and need not wait until the lease expires.
     cluster.client.delete("policy/v1", "poddisruptionbudgets", "kept", SPACE)
     began = time.monotonic()
-    drained = playbook.module("gpu_node", name=node, state="drained", force=True, wait_timeout=SECONDS)
+    drained = playbook.module(
+        "gpu_node", name=node, state="drained", evict_unmanaged=True, wait_timeout=SECONDS
+    )
     assert not drained.failed, drained.result
     assert time.monotonic() - began < 30
     until(lambda: cluster.client.get("v1", "pods", "kept", SPACE) is None, "the pod's end")

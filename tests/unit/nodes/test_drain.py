@@ -139,7 +139,7 @@ VARIABLES: t.Final = {
         ([pod("ds", owner="DaemonSet", gpus=1, data=True)], Rules("drain"), ""),
         ([pod("job", owner="", gpus=1, data=True)], Rules("wait"), ""),
         ([pod("job", owner="", gpus=1)], Rules("drain"), "NODE-UNMANAGED"),
-        ([pod("job", owner="", gpus=1)], Rules("drain", force=True), ""),
+        ([pod("job", owner="", gpus=1)], Rules("drain", evict_unmanaged=True), ""),
         ([pod("web", data=True)], Rules(), "NODE-EMPTYDIR"),
         ([pod("web", data=True)], Rules(delete_emptydir=True), ""),
         ([pod("web", data=True, **GOING), pod("ds", owner="DaemonSet", data=True)], Rules(), ""),

@@ -81,7 +81,7 @@ def test_what_a_drain_would_refuse_is_refused_before_the_first_write() -> None:
     found = {problem.code: problem.remedy for one in (data, alone) if (problem := refused([one]))}
     assert "-e gpu_delete_emptydir=true" in found["NODE-EMPTYDIR"]
     assert "-e gpu_evict_unmanaged=true" in found["NODE-UNMANAGED"]
-    assert refused([data, alone], delete_emptydir=True, force=True) is None
+    assert refused([data, alone], delete_emptydir=True, evict_unmanaged=True) is None
 
 
 def test_the_wait_ends_with_the_last_pod() -> None:

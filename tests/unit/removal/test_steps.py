@@ -67,7 +67,7 @@ def params(*pools: Data, **more: t.Any) -> GpuRemovalParams:
         "queues": [],
         "on_busy": "fail",
         "delete_emptydir": False,
-        "force": False,
+        "evict_unmanaged": False,
         "wait": True,
         "wait_timeout": 60,
     }

@@ -43,7 +43,7 @@ def params(**given: t.Any) -> options.GpuNodeRepairParams:
         "namespace": PLACE,
         "on_busy": "fail",
         "delete_emptydir": False,
-        "force": False,
+        "evict_unmanaged": False,
         "capacity_timeout": 120,
         "approve_csrs": False,
         "lock_timeout": 0,

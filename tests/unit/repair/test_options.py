@@ -25,7 +25,7 @@ def test_the_defaults_are_fine() -> None:
         ({"wait": False}, "INPUT-VALUE", "wait: "),
         ({"reboot_image": "https://r.io/tools:1"}, "INPUT-IMAGE", "reboot_image "),
         ({"validation": {"image": "r.io/x:1:2"}}, "INPUT-IMAGE", "validation.image "),
-        ({"validation": {"force": True}}, "INPUT-OPTION", "validation.force: "),
+        ({"validation": {"repeat": True}}, "INPUT-OPTION", "validation.repeat: "),
     ],
 )
 def test_a_refusal_names_the_option(given: dict[str, t.Any], code: str, path: str) -> None:

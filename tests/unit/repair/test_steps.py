@@ -61,7 +61,7 @@ def test_a_broken_node_is_rebooted_validated_and_given_back(validation: Validati
     assert found["faults"] == ["7 of 8 nvidia.com/gpu are allocatable"]
     (asked,) = validation.asked
     assert asked.pools[0]["expected"] == {"nvidia.com/gpu": 8}
-    assert asked.force is True
+    assert asked.repeat is True
     assert {
         "key": "node.kubernetes.io/unschedulable",
         "operator": "Exists",

@@ -22,7 +22,7 @@ OF_MODULES: t.Final = {
     "allow_csvs",
     "delete_emptydir",
     "driver_change",
-    "force",
+    "evict_unmanaged",
     "max_surge",
     "on_busy",
     "tolerations",

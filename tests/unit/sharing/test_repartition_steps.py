@@ -41,7 +41,7 @@ def asked(sharing: t.Mapping[str, t.Any], **more: t.Any) -> GpuRepartitionParams
         "state": "present",
         "on_busy": "fail",
         "delete_emptydir": False,
-        "force": True,
+        "evict_unmanaged": True,
         "node_timeout": 60,
         "wait": True,
         "wait_timeout": 60,

@@ -200,7 +200,7 @@ def test_the_upgrade_policy_is_the_users_again_at_the_end() -> None:
         seen.append(operator.must("ClusterPolicy", "gpu-cluster-policy")["spec"]["driver"]["upgradePolicy"])
 
     after_each_write(operator, look)
-    steps.ensure(operator.api(), params(wave="2", wait_for="app=train", force=True))
+    steps.ensure(operator.api(), params(wave="2", wait_for="app=train", evict_unmanaged=True))
     wanted = {"waitForCompletion": {"podSelector": "app=train"}, "podDeletion": {"force": True}}
     assert {**before, "maxParallelUpgrades": 2, **wanted} in seen
     after = operator.must("ClusterPolicy", "gpu-cluster-policy")["spec"]["driver"]["upgradePolicy"]

@@ -43,7 +43,7 @@ def test_a_program_that_passed_says_what_it_measured_and_what_it_was_compared_wi
     (figure,) = found["figures"]
     assert (figure["value"], figure["unit"], figure["expected"], figure["source"]) == (100, "x/s", 50, "user")
     assert (figure["peers"], figure["baseline"]) == (100, None)
-    again = world.validate(force=True)
+    again = world.validate(repeat=True)
     assert outcome(again, "gpu-0")["figures"][0]["baseline"] == 100
 
 
@@ -71,7 +71,7 @@ def test_a_node_that_became_slower_fails_with_both_figures() -> None:
     world = Measuring(says={"gpu-0": "rate: 100", "gpu-1": "rate: 100"})
     world.validate(LAX)
     world.says = {"gpu-0": "rate: 80", "gpu-1": "rate: 80"}
-    error = failed(world, LAX, force=True)
+    error = failed(world, LAX, repeat=True)
     assert error.code == "WORK-BASELINE"
     assert re.search(r"measured figure 80 x/s .* baseline allows 100 x/s", error.message), error.message
     stored = {node: json.loads(text) for node, text in world.data("gpu-validation-baselines").items()}

@@ -105,7 +105,7 @@ CODES: t.Final = (
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
         "No controller would recreate them on another node: delete them, or set `gpu_evict_unmanaged: true` "
-        "(module option `force`). Both end them for good.",
+        "(module option `evict_unmanaged`). Both end them for good.",
     ),
     Code(
         "NODE-YOUNG",

@@ -37,7 +37,7 @@ def prove(api: Api, params: GpuWorkloadParams, pool: SharingProofParams, known_n
         return result(pool, "", None, "no node has its labels")
     slices = api.list(SLICE)
     places = [proof.offer(node, slices) for node in nodes]
-    if not params.force and any(known_now.get(pool.name) == proof.key(wanted, one) for one in places):
+    if not params.repeat and any(known_now.get(pool.name) == proof.key(wanted, one) for one in places):
         return result(pool, "", True, "proven before")
     found: list[Result] = []
     last = places[0]

@@ -37,7 +37,7 @@ def prove(api: Api, params: GpuWorkloadParams, given: t.Sequence[ConsumerParams]
     found: list[Result] = []
     for consumer, objects in each:
         key, holds_for = consumers.KEY.format(consumer.name), consumers.proof_of(objects, drivers)
-        if proven.get(key) == holds_for and not params.force:
+        if proven.get(key) == holds_for and not params.repeat:
             found.append(_result(consumer, True, "it was proven before"))
         elif api.check_mode:
             found.append(_result(consumer, None, ""))

@@ -70,7 +70,7 @@ def _prove(
     nodes = sorted(api.list(NODE, labels=selector(pool.node_selector)), key=name)
     places = {name(node): proof.shares(node, pool) for node in nodes}
     fit = [Place(node, found) for node in nodes if isinstance(found := places[name(node)], dict)]
-    if not params.force and any(known_now.get(pool.name) == proof.key(pool, one) for one in fit):
+    if not params.repeat and any(known_now.get(pool.name) == proof.key(pool, one) for one in fit):
         return result(pool, "", True, "proven before")
     if not nodes:
         return result(pool, "", None, "no node has its labels")

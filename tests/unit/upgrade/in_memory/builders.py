@@ -43,7 +43,7 @@ def params(**given: t.Any) -> GpuDriverUpgradeParams:
         "settle": 0,
         "on_busy": "fail",
         "delete_emptydir": False,
-        "force": False,
+        "evict_unmanaged": False,
         "wait": True,
         "wait_timeout": 300,
         "lock_timeout": 0,

@@ -118,7 +118,7 @@ def test_a_second_run_writes_nothing_and_force_proves_again() -> None:
     again = world.prove()
     assert (again["proven"], again["why"], again["devices"]) == (True, "proven before", [])
     assert world.server.writes() == []
-    assert world.prove(force=True)["devices"]
+    assert world.prove(repeat=True)["devices"]
     assert world.prove(shared=[replace(POOL, replicas=2, name="other")])["devices"]
     assert sorted(world.of("configmaps")[0]["data"]) == ["inference", "other"]
 
@@ -146,7 +146,7 @@ def test_a_pool_that_is_disproved_later_is_not_remembered_as_proven() -> None:
     world = World(devices=[*(("GPU-a", "GPU-b") * 2), "GPU-x", *["GPU-a"] * 9])
     world.prove()
     with pytest.raises(NotReadyError):
-        world.prove(force=True)
+        world.prove(repeat=True)
     assert world.of("configmaps")[0].get("data") in (None, {})
 
 
@@ -211,7 +211,7 @@ def test_pods_of_a_killed_run_go() -> None:
         "status": {"phase": "Running"},
     }
     world.server.put({"apiVersion": "v1", "kind": "Pod", **pod})
-    assert world.prove(force=True)["proven"] is True
+    assert world.prove(repeat=True)["proven"] is True
     assert world.of("pods") == []
 
 
