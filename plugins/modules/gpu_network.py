@@ -48,7 +48,7 @@ options:
     type: list
     elements: str
     default: []
-  network_namespace:
+  nic_namespace:
     description: Namespace of the NVIDIA network operator.
     type: str
     default: nvidia-network-operator
@@ -168,7 +168,7 @@ SPEC = ArgumentSpec(
     options={
         "networks": {"type": "list", "elements": "dict", "default": []},
         "pools": {"type": "list", "elements": "str", "default": []},
-        "network_namespace": {"type": "str", "default": "nvidia-network-operator"},
+        "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "wait_for_driver": {"type": "bool", "default": False},
         "grace": {"type": "int", "default": 120},
         "validation_namespace": {"type": "str", "default": "gpu-validation"},

@@ -49,7 +49,7 @@ options:
     description: Namespace of the GPU operator.
     type: str
     default: nvidia-gpu-operator
-  network_namespace:
+  nic_namespace:
     description: Namespace of the NVIDIA network operator.
     type: str
     default: nvidia-network-operator
@@ -133,7 +133,7 @@ SPEC = ArgumentSpec(
         "names": {"type": "list", "elements": "str", "default": []},
         "drop": {"type": "bool", "default": False},
         "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
-        "network_namespace": {"type": "str", "default": "nvidia-network-operator"},
+        "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "validation_namespace": {"type": "str", "default": "gpu-validation"},
     },
     mutually_exclusive=[("path", "content")],

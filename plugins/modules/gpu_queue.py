@@ -135,13 +135,13 @@ options:
         queues.
     type: bool
     default: false
-  create_namespace:
+  create_namespaces:
     description: Whether to create a namespace that does not exist. Otherwise it is an error.
     type: bool
     default: false
   namespaces:
     description:
-      - Names of the namespaces that O(create_namespace) may create. Without this list it may create any name
+      - Names of the namespaces that O(create_namespaces) may create. Without this list it may create any name
         that is not near to an existing one.
     type: list
     elements: str
@@ -272,7 +272,7 @@ SPEC = ArgumentSpec(
         "tolerate": {"type": "bool", "default": True},
         "topology": {"type": "list", "elements": "str", "default": []},
         "claims": {"type": "bool", "default": False},
-        "create_namespace": {"type": "bool", "default": False},
+        "create_namespaces": {"type": "bool", "default": False},
         "namespaces": {"type": "list", "elements": "str"},
         **adoption.OPTION,
     },

@@ -32,7 +32,7 @@ options:
   namespace:
     description: Namespace to cap. Required without O(quotas) and O(cluster_quotas).
     type: str
-  create_namespace:
+  create_namespaces:
     description:
       - Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
       - A name that is near to the name of an existing namespace is perhaps a typing error. The module does
@@ -41,7 +41,7 @@ options:
     default: false
   namespaces:
     description:
-      - Names of the namespaces that O(create_namespace) may create. Without this list it may create any name
+      - Names of the namespaces that O(create_namespaces) may create. Without this list it may create any name
         that is not near to an existing one.
     type: list
     elements: str
@@ -83,7 +83,7 @@ EXAMPLES = r"""
   accelerators.openshift.gpu_quota:
     namespace: team-b
     name: mig-quota
-    create_namespace: true
+    create_namespaces: true
     hard:
       requests.nvidia.com/mig-1g.5gb: 14
       requests.memory: 512Gi
@@ -209,7 +209,7 @@ SPEC = ArgumentSpec(
             "mutually_exclusive": [["gpus", "hard"]],
             "required_one_of": [["gpus", "hard"]],
         },
-        "create_namespace": {"type": "bool", "default": False},
+        "create_namespaces": {"type": "bool", "default": False},
         "namespaces": {"type": "list", "elements": "str"},
         **adoption.OPTION,
         "nodes_exist": {"type": "bool", "default": True},

@@ -57,7 +57,7 @@ options:
     description: Namespace of the GPU operator.
     type: str
     default: nvidia-gpu-operator
-  network_namespace:
+  nic_namespace:
     description: Namespace of the NVIDIA network operator.
     type: str
     default: nvidia-network-operator
@@ -182,7 +182,7 @@ SPEC = ArgumentSpec(
         "machines": {"type": "bool", "default": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
-        "network_namespace": {"type": "str", "default": "nvidia-network-operator"},
+        "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "nfd_namespace": {"type": "str", "default": "openshift-nfd"},
         "kueue_namespace": {"type": "str", "default": "openshift-kueue-operator"},
         "queues": {"type": "list", "elements": "str", "default": []},

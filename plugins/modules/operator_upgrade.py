@@ -39,7 +39,7 @@ options:
       name:
         description:
           - Name of the package - V(nfd), V(nvidia-network-operator), V(gpu-operator-certified) or
-            V(kernel-module-management). V(network), V(gpu) and V(kmm) work too.
+            V(kernel-module-management). V(nic), V(gpu) and V(kmm) work too.
         type: str
         required: true
       channel:

@@ -44,7 +44,7 @@ def test_the_refusal_is_the_servers_own(playbook: Playbook, audit: Audit) -> Non
     options: dict[str, t.Any] = {
         "namespace": "it-proof",
         "gpus": 1,
-        "create_namespace": True,
+        "create_namespaces": True,
         "prove": True,
     }
     task = playbook.module("gpu_quota", **options)
@@ -77,11 +77,11 @@ def test_bad_input_sends_no_request(
 def test_a_missing_namespace_is_not_made_by_accident(playbook: Playbook) -> None:
     task = playbook.module("gpu_quota", namespace="it-typo", gpus=1)
     assert task["code"] == "QUOTA-NO-NAMESPACE"
-    assert "create_namespace: true" in task["remedy"]
+    assert "create_namespaces: true" in task["remedy"]
 
 
 def test_who_holds_what_and_two_quotas(cluster: Cluster, playbook: Playbook) -> None:
-    common: dict[str, t.Any] = {"namespace": "it-held", "create_namespace": True}
+    common: dict[str, t.Any] = {"namespace": "it-held", "create_namespaces": True}
     assert playbook.module("gpu_quota", **common, gpus=4).changed
     cluster.client.create(pod("trainer", 3))
     held = playbook.module("gpu_quota", **common, gpus=4, prove=True)
@@ -118,7 +118,7 @@ def test_a_quota_of_a_priority_class_counts_only_its_pods(
     try:
         options: dict[str, t.Any] = {
             "namespace": "it-scoped",
-            "create_namespace": True,
+            "create_namespaces": True,
             "gpus": 1,
             "priority_classes": ["it-high"],
             "prove": True,
@@ -142,7 +142,7 @@ def test_pods_without_requests_pass_a_quota_of_cpu_by_its_limit_range(
 ) -> None:
     options: dict[str, t.Any] = {
         "namespace": "it-forced",
-        "create_namespace": True,
+        "create_namespaces": True,
         "hard": {GPU: 4, "requests.cpu": 4, "limits.memory": "16Gi"},
         "limit_range": {"cpu": "500m", "memory": "2Gi"},
     }

@@ -64,7 +64,7 @@ TOKEN: t.Final[Data] = {
 PULL: t.Final[Data] = {
     "accelerators.openshift.gpu_pull_secret": {
         "content": {"auths": {"r.io": {"username": "u", "password": "p"}}},
-        **dict.fromkeys(("namespace", "network_namespace", "validation_namespace"), SPACE),
+        **dict.fromkeys(("namespace", "nic_namespace", "validation_namespace"), SPACE),
     },
     "ignore_errors": True,
 }

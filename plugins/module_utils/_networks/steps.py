@@ -40,7 +40,7 @@ class GpuNetworkParams(StateParams, BusyParams, LockParams):
 
     networks: list[dict[str, t.Any]]
     pools: list[str]
-    network_namespace: str
+    nic_namespace: str
     wait_for_driver: bool
     grace: int
     validation_namespace: str
@@ -76,9 +76,9 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     networks = rules.read(params["networks"], "gpu_networks")
     if not networks:
         return {"networks": [], "rebooted": [], "ends": []}
-    seen = _look(api, params["network_namespace"], networks)
+    seen = _look(api, params["nic_namespace"], networks)
     has_new_namespace = _check(api, networks, seen, params["validation_namespace"])
-    wanted = objects.build(networks, params["network_namespace"], MAKERS[MACVLAN].kind in seen.served)
+    wanted = objects.build(networks, params["nic_namespace"], MAKERS[MACVLAN].kind in seen.served)
     _refuse_foreign(wanted, seen)
     stale = _stale(networks, wanted, seen)
     _check_cards(api, networks, wanted, seen)
@@ -103,7 +103,7 @@ def absent(api: Api, params: GpuNetworkParams) -> Result:
     networks = rules.read(params["networks"], "gpu_networks")
     names, pools = [network.name for network in networks], params["pools"]
     kinds = objects.KINDS if names else (POLICY, objects.POOL_CONFIG)
-    live, served = _list(api, params["network_namespace"], kinds)
+    live, served = _list(api, params["nic_namespace"], kinds)
     going = [
         obj
         for kind in objects.KINDS
@@ -387,7 +387,7 @@ def _wait(
         return {**seen.live, **nodes, "attachments": attachments, "states": seen.states}
     made = {obj["kind"] for obj in wanted}
     return api.wait(
-        judge.queries(networks, params["network_namespace"], made),
+        judge.queries(networks, params["nic_namespace"], made),
         judge.Judge(networks, params["grace"], api.clock),
         "networks",
         on_timeout_code="NET-PENDING",

@@ -46,7 +46,7 @@ PACKAGES: t.Final = tuple(place.package for place in ORDER)
 _ALSO: t.Final = {
     "gpu": GPU,
     "gpu-operator": GPU,
-    "network": NETWORK,
+    "nic": NETWORK,
     "network-operator": NETWORK,
     "node-feature-discovery": NFD,
     "kmm": KMM,

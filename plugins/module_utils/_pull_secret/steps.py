@@ -36,7 +36,7 @@ class GpuPullSecretParams(LockParams, WaitParams):
     names: list[str]
     drop: bool
     namespace: str
-    network_namespace: str
+    nic_namespace: str
     validation_namespace: str
 
 
@@ -108,10 +108,10 @@ def _used(api: Api, params: GpuPullSecretParams) -> list[Used]:
     fields: dict[str, list[Named]] = {}
     for kind in (*_OF_GPU, "NicClusterPolicy", "NicNodePolicy", "Module"):
         for obj in api.list_if_served(known(kind)):
-            place = params["namespace"] if kind in _OF_GPU else params["network_namespace"]
+            place = params["namespace"] if kind in _OF_GPU else params["nic_namespace"]
             place = obj["metadata"]["namespace"] if kind == "Module" else place
             fields.setdefault(place, []).extend(uses.named(kind, obj))
-    for place in sorted({params["namespace"], params["network_namespace"], params["validation_namespace"]}):
+    for place in sorted({params["namespace"], params["nic_namespace"], params["validation_namespace"]}):
         for obj in _accounts(api, place):
             fields.setdefault(place, []).extend(uses.named("ServiceAccount", obj))
     found: list[Used] = []

@@ -84,7 +84,7 @@ class GpuQueueParams(StateParams, BusyParams, LockParams):
     tolerate: bool
     topology: list[str]
     claims: bool
-    create_namespace: bool
+    create_namespaces: bool
     namespaces: list[str] | None
     adopt: t.Literal["report", "take"]
 

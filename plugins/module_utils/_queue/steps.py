@@ -133,7 +133,7 @@ def _missing(params: GpuQueueParams, seen: _Seen, wanted: t.Sequence[Queue]) -> 
     spaces = dict.fromkeys(space for queue in wanted for space in queue.namespaces)
     missing = [namespace for namespace in spaces if namespace not in existing]
     for namespace in missing:
-        if not params["create_namespace"]:
+        if not params["create_namespaces"]:
             raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=namespace)
         near = () if params["namespaces"] else existing
         if why := quota_options.refused_namespace(namespace, params["namespaces"], near):

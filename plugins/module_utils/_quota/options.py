@@ -64,7 +64,7 @@ class GpuQuotaParams(StateParams):
     limit_range: LimitRangeParams | None
     quotas: list[QuotaParams] | None
     cluster_quotas: list[cluster_quota.ClusterQuotaParams] | None
-    create_namespace: bool
+    create_namespaces: bool
     namespaces: list[str] | None
     adopt: t.Literal["report", "take"]
     nodes_exist: bool

@@ -103,7 +103,7 @@ def create_namespaces(api: Api, params: GpuQuotaParams, wanted: t.Iterable[Wante
     """Create the namespaces that are missing. Raises AcceleratorError before the first write."""
     unsure = dict.fromkeys(quota.namespace for quota in wanted if not live[quota.namespace])
     missing = [name for name in unsure if api.get(NAMESPACE, name) is None]
-    if missing and not params["create_namespace"]:
+    if missing and not params["create_namespaces"]:
         raise AcceleratorError("QUOTA-NO-NAMESPACE", namespace=missing[0])
     existing: list[str] = []
     if missing and not params["namespaces"]:

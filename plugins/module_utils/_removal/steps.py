@@ -39,7 +39,7 @@ class GpuRemovalParams(WaitParams):
     machines: bool
     namespace: str
     gpu_namespace: str
-    network_namespace: str
+    nic_namespace: str
     nfd_namespace: str
     kueue_namespace: str
     queues: list[str]
@@ -151,7 +151,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
         return seen
     spaces = {
         GPU: params["gpu_namespace"],
-        NETWORK: params["network_namespace"],
+        NETWORK: params["nic_namespace"],
         NFD: params["nfd_namespace"],
     }
     if KUEUE in parts:

@@ -106,7 +106,7 @@ def test_the_second_run_changes_nothing(playbook: Playbook, audit: Audit, enable
 
 def test_twelve_steps(playbook: Playbook, audit: Audit, enabled: Run) -> None:
     """Walk the steps of gpu_quota; of the validation, which the playbooks run, check only the prediction."""
-    quota = {"namespace": "it-dra-claims", "create_namespace": True, "claims": True}
+    quota = {"namespace": "it-dra-claims", "create_namespaces": True, "claims": True}
     case = Case(
         "gpu_quota",
         quota | {"gpus": 2, "prove": True},

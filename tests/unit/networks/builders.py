@@ -117,7 +117,7 @@ def params(*networks: Given, **given: t.Any) -> GpuNetworkParams:
         "lock_timeout": 0,
         "networks": list(networks),
         "pools": [],
-        "network_namespace": SPACE,
+        "nic_namespace": SPACE,
         "wait_for_driver": False,
         "grace": 30,
         "validation_namespace": "gpu-validation",

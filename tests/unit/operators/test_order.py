@@ -12,9 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operators 
 
 
 def test_the_order_of_the_list_does_not_matter() -> None:
-    found = order.wishes(
-        [{"name": "kmm"}, {"name": "gpu", "to": "26.7.0"}, {"name": "network"}, {"name": "nfd"}]
-    )
+    found = order.wishes([{"name": "kmm"}, {"name": "gpu", "to": "26.7.0"}, {"name": "nic"}, {"name": "nfd"}])
     assert [one.package for one in found] == list(order.PACKAGES)
     assert found[2] == order.Wish(order.GPU, "", "26.7.0", "operators[1]")
 

@@ -72,7 +72,7 @@ def params(**options: t.Any) -> t.Any:
         "names": [],
         "drop": False,
         "namespace": SPACE,
-        "network_namespace": "nvidia-network-operator",
+        "nic_namespace": "nvidia-network-operator",
         "validation_namespace": "gpu-validation",
         "lock_timeout": 0,
         "wait": True,

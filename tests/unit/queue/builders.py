@@ -83,7 +83,7 @@ def params(*queues: Data, **given: t.Any) -> GpuQueueParams:
         "tolerate": True,
         "topology": [],
         "claims": False,
-        "create_namespace": False,
+        "create_namespaces": False,
         "namespaces": None,
         "adopt": "report",
     }

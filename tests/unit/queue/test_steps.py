@@ -106,9 +106,9 @@ def test_red_hats_operator_needs_a_label_on_each_namespace() -> None:
 
 def test_a_namespace_that_the_run_creates_has_that_label_from_the_start() -> None:
     world, wanted = World(red_hat=True), queue(namespaces=["team-c"])
-    steps.present(world.api(), params(wanted, create_namespace=True))
+    steps.present(world.api(), params(wanted, create_namespaces=True))
     assert world.must("namespaces", "team-c")["metadata"]["labels"]["kueue.openshift.io/managed"] == "true"
-    steps.present(world.api(), params(wanted, create_namespace=True))
+    steps.present(world.api(), params(wanted, create_namespaces=True))
     assert not world.server.writes()
 
 
@@ -133,9 +133,9 @@ def test_check_mode_writes_nothing_and_predicts() -> None:
 def test_a_missing_namespace_is_refused_or_created() -> None:
     world = World()
     assert refused(world, queue(namespaces=["team-c"])).code == "QUOTA-NO-NAMESPACE"
-    near = refused(world, queue(namespaces=["team-aa1"]), create_namespace=True, namespaces=["other"])
+    near = refused(world, queue(namespaces=["team-aa1"]), create_namespaces=True, namespaces=["other"])
     assert near.code == "QUOTA-NEW-NAMESPACE"
-    steps.present(world.api(), params(queue(namespaces=["team-c"]), create_namespace=True))
+    steps.present(world.api(), params(queue(namespaces=["team-c"]), create_namespaces=True))
     assert "app.kubernetes.io/managed-by" not in world.must("namespaces", "team-c")["metadata"]["labels"]
 
 

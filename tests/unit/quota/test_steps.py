@@ -33,7 +33,7 @@ def params(*namespaces: str, gpus: int = 1, **given: t.Any) -> GpuQuotaParams:
         "wait_timeout": 1800,
         "name": "gpu-quota",
         "claims": False,
-        "create_namespace": False,
+        "create_namespaces": False,
         "adopt": "report",
         "nodes_exist": True,
         "planned": None,
@@ -133,7 +133,7 @@ def test_a_quota_in_a_namespace_of_the_platform_is_refused_before_any_request(na
 
 def test_a_misspelt_namespace_is_not_created_and_nothing_else_is_written() -> None:
     world = World("team-vision", "team-a")
-    asked = params("team-a", "team-vison", create_namespace=True)
+    asked = params("team-a", "team-vison", create_namespaces=True)
     with pytest.raises(AcceleratorError, match="near to the existing namespace team-vision") as caught:
         steps.present(world.api(), asked)
     assert caught.value.code == "QUOTA-NEW-NAMESPACE"
@@ -147,13 +147,13 @@ def test_a_misspelt_namespace_is_not_created_and_nothing_else_is_written() -> No
 def test_only_names_of_the_list_are_created() -> None:
     world = World()
     with pytest.raises(AcceleratorError, match="not in the list of namespaces that may be created"):
-        steps.present(world.api(), params("speech", create_namespace=True, namespaces=["vision"]))
+        steps.present(world.api(), params("speech", create_namespaces=True, namespaces=["vision"]))
     assert world.server.writes() == []
 
 
 def test_a_namespace_for_a_team_has_no_label_of_ownership() -> None:
     world = World()
-    steps.present(world.api(), params("vision", create_namespace=True))
+    steps.present(world.api(), params("vision", create_namespaces=True))
     labels = world.server.objects["v1", "namespaces", "", "vision"]["metadata"]["labels"]
     assert labels == {"accelerators.openshift/purpose": "team"}
 

@@ -22,7 +22,7 @@ def test_a_namespace_is_created_only_where_that_is_allowed() -> None:
         steps.present(world.api(), params("team-a"))
     assert caught.value.code == "QUOTA-NO-NAMESPACE"
     assert "gpu_policy_create_namespaces: true" in caught.value.remedy
-    steps.present(world.api(), params("team-a", create_namespace=True))
+    steps.present(world.api(), params("team-a", create_namespaces=True))
     assert world.hard("team-a") == {GPU: "1"}
 
 

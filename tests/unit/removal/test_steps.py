@@ -61,7 +61,7 @@ def params(*pools: Data, **more: t.Any) -> GpuRemovalParams:
         "machines": True,
         "namespace": "openshift-machine-api",
         "gpu_namespace": "nvidia-gpu-operator",
-        "network_namespace": "nvidia-network-operator",
+        "nic_namespace": "nvidia-network-operator",
         "nfd_namespace": "openshift-nfd",
         "kueue_namespace": "openshift-kueue-operator",
         "queues": [],

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes
 
 # Options of modules that roles have as variables of other names.
 OPTIONS: t.Final = (
-    "adopt|allow_csvs|approve|approve_csrs|channel|create_namespace|csv|delete_emptydir|driver_change|"
+    "adopt|allow_csvs|approve|approve_csrs|channel|create_namespaces|csv|delete_emptydir|driver_change|"
     "max_surge|on_busy|pci_classes|prove|source|strict|tolerations|wait_timeout|worker_tolerations"
 )
 _SAID: t.Final = re.compile(rf"\b(?:[Ss]et|[Rr]aise|or) ({OPTIONS})\b")

@@ -82,7 +82,7 @@ CASES = {
         [{"namespace": "team-a", "name": VALUE, "gpus": 2}],
         "gpu_policy",
         gpu_quota,
-        lambda plan: {"quotas": plan["quotas"], "create_namespace": True, "nodes_exist": False},
+        lambda plan: {"quotas": plan["quotas"], "create_namespaces": True, "nodes_exist": False},
         ((rules, "_quota"), (Pool, "__init__"), (pool_plan, "quotas"), (resource_quota, "build")),
     ),
     "driver": Case(

@@ -84,7 +84,7 @@ CODES: t.Final = (
         "QUOTA-NO-NAMESPACE",
         "Namespace {namespace} does not exist.",
         "Run `oc create namespace {namespace}`, or set `gpu_policy_create_namespaces: true` (module "
-        "option create_namespace: true).",
+        "option create_namespaces: true).",
     ),
     Code(
         "QUOTA-NOT-COUNTED",

@@ -91,7 +91,7 @@ def test_a_channel_without_a_way_is_refused_and_olm_takes_none(
     installed = playbook.module("olm_operator", **network, channel="v26.4")
     assert installed["operator"]["csv"] == first
     refused = playbook.module("olm_operator", **network, channel="v26.7")
-    asked = [{"name": "network", "channel": "v26.7"}]
+    asked = [{"name": "nic", "channel": "v26.7"}]
     upgrade = playbook.module("operator_upgrade", operators=asked)
     assert [refused["code"], upgrade["code"]] == ["OLM-NO-PATH"] * 2
     assert "nvidia_network_operator_channel (module option channel) to stable" in refused["remedy"]

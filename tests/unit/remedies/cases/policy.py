@@ -29,7 +29,7 @@ def quota(options: Options, *namespaces: str, **given: t.Any) -> str | None:
 
 def renamed(options: Options) -> str | None:
     """Limit the GPUs of a namespace whose name is near to that of an existing one."""
-    given = {"create_namespace": True, **options}
+    given = {"create_namespaces": True, **options}
     return quota(given, "team-vision", namespace="team-vison", gpus=1)
 
 
