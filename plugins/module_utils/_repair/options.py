@@ -38,7 +38,9 @@ class GpuNodeRepairParams(DrainParams, JoiningParams, LockParams, WaitParams):
 def check(params: GpuNodeRepairParams) -> None:
     """Raise InputError for options that cannot work, and REPAIR-RESET for a reset."""
     chosen.check(params["validation"] or {}, "gpu_repair_validation")
-    references.check(params["reboot_image"], "reboot_image", "gpu_reboot_image (module option reboot_image)")
+    references.check(
+        params["reboot_image"], "reboot_image", "gpu_repair_reboot_image (module option reboot_image)"
+    )
     if not params["wait"]:
         raise InputError(
             "INPUT-VALUE",

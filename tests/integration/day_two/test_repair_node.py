@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.story("a stack with two broken nodes, a repair that helps, a repair that does not"),
 ]
 # Nodes of the sandbox run no machine-config daemon whose image the pod could use.
-POD: t.Final = {"gpu_reboot_with": "pod", "gpu_reboot_image": "registry.example.com/tools:1"}
+POD: t.Final = {"gpu_repair_reboot_with": "pod", "gpu_repair_reboot_image": "registry.example.com/tools:1"}
 REPAIR: t.Final = "Repair the node"
 
 

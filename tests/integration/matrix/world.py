@@ -142,7 +142,7 @@ def repair_node(world: World) -> Run:
     until(keeps_its_driver, "a node whose driver nobody replaces")
     with lost_gpu(world, node):
         # The sandbox runs no machine-config daemon, whose image the pod would have.
-        reboot = {"gpu_reboot_with": "pod", "gpu_reboot_image": "registry.example.com/tools:1"}
+        reboot = {"gpu_repair_reboot_with": "pod", "gpu_repair_reboot_image": "registry.example.com/tools:1"}
         return world.demo.playbook("repair_node", gpu_node=node, **reboot, **world.more)
 
 

@@ -41,7 +41,7 @@ def proofs(images: t.Sequence[Data]) -> set[tuple[str, str]]:
 def test_the_plan_counts_the_images_and_names_those_that_lack(place: Place, tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     with trouble(place.cluster, "image_missing", image=MISSING):
-        run = place.done("plan", gpu_pools=POOLS, gpu_plan_output=str(file), **SOURCES)
+        run = place.done("plan", gpu_pools=POOLS, gpu_plan_file=str(file), **SOURCES)
     images = json.loads(file.read_text())["images"]
     assert proofs(images) == {("there", "cluster"), ("404, not found", "cluster")}
     assert all(one["why"] and one["needed_by"] for one in images)

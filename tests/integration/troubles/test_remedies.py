@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 # The sandbox's nodes run no machine-config daemon that could reboot them.
-_VARIABLES: t.Final = "gpu_reboot_with=pod gpu_reboot_image=registry.example.com/tools:1"
+_VARIABLES: t.Final = "gpu_repair_reboot_with=pod gpu_repair_reboot_image=registry.example.com/tools:1"
 
 
 @pytest.fixture(scope="module")

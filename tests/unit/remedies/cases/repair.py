@@ -91,9 +91,11 @@ def known_way(options: Options) -> str | None:
 CASES: t.Final[Cases] = {
     ("NODE-ABSENT", "gpu_node"): Case(MODULE, known_way, "gpu-0"),
     ("REPAIR-NO-GPUS", "gpu_node"): Case(MODULE, without_gpus, "gpu-0", "cpu-0"),
-    ("REPAIR-NO-REBOOT", "gpu_reboot_with"): Case(MODULE, with_image),
+    ("REPAIR-NO-REBOOT", "gpu_repair_reboot_with"): Case(MODULE, with_image),
     ("REPAIR-NO-REBOOT", "gpu_repair"): Case(MODULE, repair),
-    ("REPAIR-NO-IMAGE", "gpu_reboot_image"): Case(MODULE, without_image, "registry.example.com/tools:1"),
+    ("REPAIR-NO-IMAGE", "gpu_repair_reboot_image"): Case(
+        MODULE, without_image, "registry.example.com/tools:1"
+    ),
     ("REPAIR-NOT-READY", "gpu_repair"): Case(MODULE, not_ready),
     ("REPAIR-POD", "gpu_repair"): Case(MODULE, refused_pod),
     ("REPAIR-RESET", "gpu_repair"): Case(MODULE, known_way, before="reset"),
