@@ -127,7 +127,7 @@ options:
           - Labels that select the nodes, if O(expect[].nodes) is not set. A label with the value null must be
             absent.
         type: dict
-      count:
+      min_nodes:
         description: The least number of nodes that O(expect[].node_selector) must find.
         type: int
         default: 1

@@ -22,7 +22,7 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._auth
 options:
-  dest:
+  path:
     description:
       - A folder, or a file whose name ends with C(.tar.gz), on the machine that runs the module. Only its
         owner can read it. An earlier bundle is replaced; anything else that is there is an error.
@@ -40,7 +40,7 @@ options:
     type: str
     choices: [keep, mask]
     default: mask
-  max_size:
+  max_size_mib:
     description: The most MiB of all files together. A file has at most 2 MiB.
     type: int
     default: 50
@@ -48,7 +48,7 @@ options:
     description: The most lines of each log, which has at most 256 KiB.
     type: int
     default: 1000
-  since:
+  since_hours:
     description: Read only the logs of so many hours. The default is all.
     type: int
 seealso:
@@ -58,7 +58,7 @@ seealso:
 EXAMPLES = r"""
 - name: Make a bundle for support
   accelerators.openshift.gpu_must_gather:
-    dest: gpu-bundle.tar.gz
+    path: gpu-bundle.tar.gz
 """
 
 RETURN = r"""
@@ -96,13 +96,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._gather.ste
 
 SPEC = ArgumentSpec(
     options={
-        "dest": {"type": "path", "required": True},
+        "path": {"type": "path", "required": True},
         "pools": {"type": "list", "elements": "dict"},
         "namespace": {"type": "str"},
         "serials": {"type": "str", "choices": ["keep", "mask"], "default": "mask"},
-        "max_size": {"type": "int", "default": 50},
+        "max_size_mib": {"type": "int", "default": 50},
         "log_lines": {"type": "int", "default": 1000},
-        "since": {"type": "int"},
+        "since_hours": {"type": "int"},
     }
 ).merge(AUTH, WAIT)
 

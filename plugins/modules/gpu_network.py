@@ -74,7 +74,7 @@ options:
     default: fail
   grace:
     description: For how many seconds trouble of an operator or of a device plugin may last.
-    type: int
+    type: float
     default: 120
 seealso:
   - module: accelerators.openshift.gpu_workload
@@ -170,7 +170,7 @@ SPEC = ArgumentSpec(
         "pools": {"type": "list", "elements": "str", "default": []},
         "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "wait_for_driver": {"type": "bool", "default": False},
-        "grace": {"type": "int", "default": 120},
+        "grace": {"type": "float", "default": 120},
         "validation_namespace": {"type": "str", "default": "gpu-validation"},
     },
 ).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)

@@ -61,7 +61,7 @@ options:
     type: list
     elements: dict
     default: []
-  resources:
+  expected:
     description:
       - Resource and number of devices that every node must offer. The default is what each node offers now.
     type: dict
@@ -178,7 +178,7 @@ options:
       - Several pools that are validated together, as
         RV(accelerators.openshift.gpu_plan#module:plan.validations) returns them. The pods of all pools are
         made before the module waits for any of them.
-      - Each entry has C(node_selector), and may have C(pool) (its name), C(expected) (as O(resources)),
+      - Each entry has C(node_selector), and may have C(name), C(expected) (as O(expected)),
         C(tolerations), C(claims), C(benchmark), C(image), C(min_nodes), C(programs), C(tolerance) and
         C(on_failure), which replace the option.
       - With C(gate) (true) the module keeps a CronJob in O(namespace) that opens new nodes of the pool, which
@@ -354,7 +354,7 @@ EXAMPLES = r"""
 - name: Measure every GPU again, with an image from a mirror
   accelerators.openshift.gpu_workload:
     node_selector: {accelerators.openshift/pool: training}
-    resources: {nvidia.com/gpu: 8}
+    expected: {nvidia.com/gpu: 8}
     tolerations:
       - {key: dedicated, operator: Exists, effect: NoSchedule}
     programs:
@@ -367,13 +367,13 @@ EXAMPLES = r"""
 - name: Validate two pools together
   accelerators.openshift.gpu_workload:
     pools:
-      - {pool: a, node_selector: {accelerators.openshift/pool: a}, expected: {nvidia.com/gpu: 8}}
-      - {pool: b, node_selector: {accelerators.openshift/pool: b}, benchmark: matmul}
+      - {name: a, node_selector: {accelerators.openshift/pool: a}, expected: {nvidia.com/gpu: 8}}
+      - {name: b, node_selector: {accelerators.openshift/pool: b}, benchmark: matmul}
 
 - name: Validate a pool whose GPUs pods claim as devices
   accelerators.openshift.gpu_workload:
     node_selector: {accelerators.openshift/pool: training}
-    resources: {nvidia.com/gpu: 8}
+    expected: {nvidia.com/gpu: 8}
     claims: true
 
 - name: Prove that four pods share each GPU, and that training pushes out batch work

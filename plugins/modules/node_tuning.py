@@ -63,7 +63,7 @@ options:
           - With C(reboot) V(never), the default, the task refuses to reboot nodes and lists them. V(planned)
             lets them reboot, and adds what the profile advises.
         type: dict
-      architecture:
+      arch:
         description: Architecture of the nodes, if it is known.
         type: str
         choices: [amd64, arm64]
@@ -95,7 +95,7 @@ options:
     description:
       - For how many seconds a node may be degraded, or have the profile of another object, before the task
         fails.
-    type: int
+    type: float
     default: 30
   go_on:
     description:
@@ -226,7 +226,7 @@ SPEC = ArgumentSpec(
                 "name": {"type": "str", "required": True},
                 "node_selector": {"type": "dict"},
                 "tuning": {"type": "dict"},
-                "architecture": {"type": "str", "choices": ["amd64", "arm64"]},
+                "arch": {"type": "str", "choices": ["amd64", "arm64"]},
                 "instance_type": {"type": "str"},
                 "vcpus": {"type": "int"},
                 "memory_gib": {"type": "int"},
@@ -234,7 +234,7 @@ SPEC = ArgumentSpec(
                 "threads_per_core": {"type": "int"},
             },
         },
-        "grace": {"type": "int", "default": 30},
+        "grace": {"type": "float", "default": 30},
         "go_on": {"type": "bool", "default": False},
     },
 ).merge(AUTH, LOCK, ON_BUSY, STATE, WAIT)

@@ -96,7 +96,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         own = self._templar.template(task_vars.get("gpu_operator_namespace") or "")
         names = {*AUTH.options, *(alias for one in AUTH.options.values() for alias in one.get("aliases", ()))}
         arguments = {key: value for key, value in self._task.args.items() if key in names}
-        arguments |= {"dest": str(folder / "must-gather"), "namespace": own or None, "wait_timeout": _BUNDLE}
+        arguments |= {"path": str(folder / "must-gather"), "namespace": own or None, "wait_timeout": _BUNDLE}
         params, made = _validated(module.SPEC, arguments, "gpu_must_gather", {})
         if not made:
             contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)

@@ -195,7 +195,7 @@ WITHOUT: t.Final[dict[str, t.Any]] = {
         "code": "GPU-DRV-CRASH",
         "special_resource": {"pools": [PART, PART | NO_STACK | {"name": "d", "ready": False}]},
     },
-    "gpu_plan_result": {"plan": {"pools": 5 * [{}], "validations": [{"pool": name} for name in "abcde"]}},
+    "gpu_plan_result": {"plan": {"pools": 5 * [{}], "validations": [{"name": name} for name in "abcde"]}},
 }
 
 
@@ -278,7 +278,7 @@ def test_gpus_that_get_the_operators_own_driver(driver: t.Any, spec: t.Any, mode
 
 
 def test_pools_without_tuning_or_stack_are_not_validated() -> None:
-    assert of_playbook("gpu_validation_pools", **WITHOUT) == [{"pool": "a"}, {"pool": "b"}]
+    assert of_playbook("gpu_validation_pools", **WITHOUT) == [{"name": "a"}, {"name": "b"}]
 
 
 @pytest.mark.parametrize("step", ["gpu_node_pool_result", "gpu_sharing_result", "gpu_operator_result"])

@@ -46,26 +46,26 @@ _OF_NODES: t.Final = Query(known("Event"), "default", fields="involvedObject.kin
 
 
 class GpuMustGatherParams(WaitParams):
-    """The options of gpu_must_gather. max_size: MiB in all. log_lines: of each log. since: hours."""
+    """The options of gpu_must_gather. max_size_mib: of all files. log_lines: of each log."""
 
-    dest: str
+    path: str
     pools: list[StackPool] | None
     namespace: str | None
     serials: t.Literal["keep", "mask"]
-    max_size: int
+    max_size_mib: int
     log_lines: int
-    since: int | None
+    since_hours: int | None
 
 
 def ensure(api: Api, params: GpuMustGatherParams) -> dict[str, t.Any]:
     """Write a bundle, and return where it is and what it lacks. An InputError comes before any request."""
     check_pools(params["pools"] or [])
-    path = _checked(params["dest"])
+    path = _checked(params["path"])
     api.changes.append(Change(f"File {path}", {}, {"path": str(path)}))
     if api.check_mode:
         return {"path": str(path), "unread": [], "summary": []}
     api.http.limits = api.http.limits._replace(outage=_OUTAGE)
-    bundle = Bundle(Redactor(params["serials"] == "keep"), max(1, params["max_size"]) << 20)
+    bundle = Bundle(Redactor(params["serials"] == "keep"), max(1, params["max_size_mib"]) << 20)
     with contextlib.suppress(ForbiddenError, KindNotServedError):
         # Without an answer there is no bundle.
         api.get(known("ClusterVersion"), "version")
@@ -206,7 +206,7 @@ class Gatherer:
                 self._read_logs_of("gpu_operator_pod" if pod in operator[:1] else stem, pod)
 
     def _read_logs_of(self, stem: str, pod: KubeObject) -> None:
-        most, since = max(1, self._params["log_lines"]), self._params["since"]
+        most, since = max(1, self._params["log_lines"]), self._params["since_hours"]
         files: dict[str, list[str]] = {}
         node = str(pod["spec"].get("nodeName"))
         for container, is_last in plan.logs_of(pod):
@@ -239,7 +239,7 @@ def _checked(dest: str) -> Path:
     except (OSError, ValueError, tarfile.TarError) as why:
         fault = f"something that is no bundle of this module is there, or {why}"
     if fault:
-        remedy = "Set dest (gpu_gather_dir of must_gather.yml) to a new folder or a new file NAME.tar.gz."
+        remedy = "Set path (gpu_gather_dir of must_gather.yml) to a new folder or a new file NAME.tar.gz."
         raise InputError("INPUT-VALUE", f"No bundle can be written to {path}: {fault}.", remedy)
     return path
 

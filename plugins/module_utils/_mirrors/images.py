@@ -191,10 +191,10 @@ def of_validations(validations: t.Iterable[Data], pools: t.Iterable[Data]) -> li
     for entry in validations:
         programs = entry.get("programs") or [{"program": entry["benchmark"], "image": entry.get("image")}]
         for settings in map(Settings.of, programs):
-            for node in _gpu_nodes(by_name.get(entry["pool"]) or {}):
+            for node in _gpu_nodes(by_name.get(entry["name"]) or {}):
                 reference = settings.image or PROGRAMS[settings.program].image(node)
                 why = f"validation {settings.program}"
-                found.append(Wanted(reference, why, (entry["pool"],), (node.arch,)))
+                found.append(Wanted(reference, why, (entry["name"],), (node.arch,)))
     return found
 
 

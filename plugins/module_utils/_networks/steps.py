@@ -42,7 +42,7 @@ class GpuNetworkParams(StateParams, BusyParams, LockParams):
     pools: list[str]
     nic_namespace: str
     wait_for_driver: bool
-    grace: int
+    grace: float
     validation_namespace: str
 
 

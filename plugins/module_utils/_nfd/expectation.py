@@ -143,7 +143,7 @@ def _judge_expectation(
     found = selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
     wanted = len(expectation.get("nodes") or []) or (
-        1 if expectation.get("count") is None else expectation["count"]
+        1 if expectation.get("min_nodes") is None else expectation["min_nodes"]
     )
     parts = []
     if len(found) < wanted:

@@ -30,11 +30,11 @@ class FeatureEntry(t.TypedDict):
 
 
 class Expectation(t.TypedDict):
-    """An entry of `expect`. count: the least number of nodes. labels: None stands for an absent label."""
+    """An entry of `expect`. min_nodes: the least number of nodes. labels: None stands for an absent label."""
 
     nodes: list[str] | None
     node_selector: Labels | None
-    count: int
+    min_nodes: int
     labels: Labels
 
 
@@ -65,7 +65,7 @@ class NfdLabelsParams:
 _LABELS: t.Final = {
     "nodes": {"type": "list", "elements": "str"},
     "node_selector": {"type": "dict"},
-    "count": {"type": "int", "default": 1},
+    "min_nodes": {"type": "int", "default": 1},
     "labels": {"type": "dict", "required": True},
 }
 _PUBLISHED: t.Final = {

@@ -115,7 +115,7 @@ def proofs(pools: t.Iterable[Pool], validations: t.Sequence[JsonObject]) -> list
     """
     found = []
     for pool in (one for one in pools if one.sharing):
-        mine = [validation for validation in validations if validation["pool"] == pool.name]
+        mine = [validation for validation in validations if validation["name"] == pool.name]
         claimed = claims_of(pool)
         found.append(
             {

@@ -271,7 +271,7 @@ def validations(
     """Return the input of each validation. claims: pods claim the devices."""
     return [
         {
-            "pool": pool.name,
+            "name": pool.name,
             "node_selector": group["node_selector"],
             "tolerations": tolerations([pool]),
             "expected": group["expected"],
@@ -292,7 +292,7 @@ def expected_labels(pools: t.Iterable[Pool], incomplete: t.Collection[str] = ())
         {
             "node_selector": pool.node_selector,
             "labels": {NVIDIA_PCI: "true"},
-            **({} if pool.existing else {"count": 0 if pool.name in incomplete else pool.min_replicas}),
+            **({} if pool.existing else {"min_nodes": 0 if pool.name in incomplete else pool.min_replicas}),
         }
         for pool in pools
     ]

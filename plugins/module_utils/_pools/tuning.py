@@ -33,7 +33,7 @@ def facts(candidates: t.Sequence[Candidate]) -> JsonObject:
     Memory is the least. A type or a number of CPUs that not all of them have is not known.
     """
     found: dict[str, set[t.Any]] = {
-        "architecture": {candidate.arch for candidate in candidates},
+        "arch": {candidate.arch for candidate in candidates},
         "instance_type": {candidate.instance_type.partition("+")[0] for candidate in candidates},
         "vcpus": {candidate.vcpus for candidate in candidates},
     }

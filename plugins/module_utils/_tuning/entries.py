@@ -41,7 +41,7 @@ def tuning(
         topology=asked.get("topology", ""),
         vfio=tuple(asked.get("vfio", ())),
         **({"reboot": given["reboot"]} if "reboot" in given else {}),
-        architecture=facts.get("architecture") or "",
+        arch=facts.get("arch") or "",
         instance_type=facts.get("instance_type") or "",
         **{key: facts[key] for key in FACTS if facts.get(key) is not None},
     )

@@ -53,7 +53,7 @@ class Tuning:
     topology: str = ""
     vfio: tuple[str, ...] = ()
     reboot: str = NEVER
-    architecture: str = "amd64"
+    arch: str = "amd64"
     instance_type: str = ""
     vcpus: int = 0
     memory_gib: int = 0

@@ -64,18 +64,18 @@ def of(tuning: Tuning) -> Topology | None:
     """Return the topology of the pool's machines, or None if it is unknown."""
     nodes, threads = tuning.numa_nodes, tuning.threads_per_core
     if not (nodes and threads):
-        known = _known(tuning.instance_type, tuning.vcpus, tuning.architecture)
+        known = _known(tuning.instance_type, tuning.vcpus, tuning.arch)
         nodes, threads = nodes or known[0], threads or known[1]
     if not (nodes and threads and tuning.vcpus) or tuning.vcpus % (nodes * threads):
         return None
     return Topology(tuning.vcpus, nodes, threads, tuning.instance_type.startswith("Standard_"))
 
 
-def _known(instance_type: str, cpus: int, architecture: str) -> tuple[int, int]:
+def _known(instance_type: str, cpus: int, arch: str) -> tuple[int, int]:
     if instance_type in _KNOWN:
         return _KNOWN[instance_type]
     if _AWS_OR_GCP.fullmatch(instance_type) and 0 < cpus <= _ONE_NODE:
-        return 1, 1 if architecture == "arm64" or cpus % 2 else 2
+        return 1, 1 if arch == "arm64" or cpus % 2 else 2
     return 0, 0
 
 

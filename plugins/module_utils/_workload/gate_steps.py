@@ -113,7 +113,7 @@ def _groups(turns: t.Iterable[Turn]) -> Groups:
     for turn in turns:
         groups = found.setdefault(turn.pool, [])
         if all(params.node_selector != turn.params.node_selector for params, _devices in groups):
-            groups.append((turn.params, geometry_of({}, turn.params.resources) or {GPU: 1}))
+            groups.append((turn.params, geometry_of({}, turn.params.expected) or {GPU: 1}))
     return found
 
 

@@ -265,7 +265,7 @@ def summarize(
     program = PROGRAMS[params.program.program]
     entries = []
     for node in nodes:
-        name, devices = node["metadata"]["name"], geometry_of(node, params.resources)
+        name, devices = node["metadata"]["name"], geometry_of(node, params.expected)
         pods = ran.get(name, [])
         passed = sum(one["passed"] for one in pods)
         if program.spread != "device" and not node_devices.is_shared(node):

@@ -34,13 +34,13 @@ def check(params: GpuWorkloadParams) -> None:
             f"max_nodes is {params.max_nodes}: no node would be validated.",
             "Set gpu_validation_max_nodes, or gpu_idle_max_nodes (module option max_nodes), to 1 or more.",
         )
-    others = [name for name in params.resources or {} if name != GPU]
+    others = [name for name in params.expected or {} if name != GPU]
     if params.claims and others:
         message = (
-            f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, "
+            f"expected[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, "
             f"which count as {GPU}."
         )
-        remedy = f"Name only {GPU} in resources, or leave claims out."
+        remedy = f"Name only {GPU} in expected, or leave claims out."
         raise InputError("INPUT-VALUE", message, remedy)
 
 
@@ -75,7 +75,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
-        for resource, number in (geometry_of(node, params.resources) or {GPU: 1}).items()
+        for resource, number in (geometry_of(node, params.expected) or {GPU: 1}).items()
         if devices.offered(node, resource) < number
     ]
     if not short:
@@ -167,7 +167,7 @@ def held_by_others(
     }
     return {
         resource: {name: free.requested(one, resource) for name, one in live.items()}
-        for resource in geometry_of(node, params.resources)
+        for resource in geometry_of(node, params.expected)
     }
 
 
@@ -188,7 +188,7 @@ def busy(
 
 def _holders(node: KubeObject, present: Held, params: GpuWorkloadParams) -> list[str]:
     found = []
-    for resource, number in geometry_of(node, params.resources).items():
+    for resource, number in geometry_of(node, params.expected).items():
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
         offered = devices.offered(node, resource)
         free = offered - sum(held.values())

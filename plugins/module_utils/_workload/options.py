@@ -62,14 +62,14 @@ class ProveParams:
 class GpuWorkloadParams:
     """The options of gpu_workload.
 
-    resources: number of devices of each resource. hold, grace: seconds. programs: as a user writes them.
+    expected: number of devices of each resource. hold, grace: seconds. programs: as a user writes them.
     expectations: product -> program -> figure -> number. networks: as gpu_network returns them.
     """
 
     namespace: str
     node_selector: dict[str, str] | None
     tolerations: list[dict[str, t.Any]]
-    resources: dict[str, t.Any] | None
+    expected: dict[str, t.Any] | None
     claims: bool
     benchmark: t.Literal[
         "compute_domain",
@@ -161,7 +161,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "namespace": {"type": "str", "default": "gpu-validation"},
     "node_selector": {"type": "dict"},
     "tolerations": {"type": "list", "elements": "dict", "default": []},
-    "resources": {"type": "dict"},
+    "expected": {"type": "dict"},
     "claims": {"type": "bool", "default": False},
     "benchmark": {"type": "str", "choices": sorted(set(PROGRAMS) - {*WITH_OPTIONS}), "default": "vectoradd"},
     "programs": {"type": "list", "elements": "raw"},

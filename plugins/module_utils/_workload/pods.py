@@ -101,7 +101,7 @@ def _group(
         facts = facts_of(node, params)._replace(rank=rank, nodes=len(group), master=master)
         one = pod(
             params,
-            geometry_of(node, params.resources),
+            geometry_of(node, params.expected),
             _name(params, node, f"g{number}", rank, mark.name),
             mark,
             host_of(node),
@@ -207,7 +207,7 @@ def _shares(node: KubeObject, params: GpuWorkloadParams) -> list[tuple[str, dict
 
     A device plugin that shares devices may refuse a pod that requests two of them.
     """
-    geometry = geometry_of(node, params.resources)
+    geometry = geometry_of(node, params.expected)
     if PROGRAMS[params.program.program].spread != "device" and not node_devices.is_shared(node):
         return [("node", geometry)] if sum(geometry.values()) else []
     return [(resource, {resource: 1}) for resource, number in geometry.items() for _index in range(number)]
@@ -215,7 +215,7 @@ def _shares(node: KubeObject, params: GpuWorkloadParams) -> list[tuple[str, dict
 
 def facts_of(node: KubeObject, params: GpuWorkloadParams) -> GpuNode:
     """Return what a program's script and image depend on. Sources: labels of GPU feature discovery."""
-    found, geometry = labels(node), geometry_of(node, params.resources)
+    found, geometry = labels(node), geometry_of(node, params.expected)
     major, minor = (found.get(f"nvidia.com/gpu.compute.{part}", "") for part in ("major", "minor"))
     product = found.get("nvidia.com/gpu.product", "")
     return GpuNode(
@@ -360,7 +360,7 @@ def probes(params: GpuWorkloadParams, nodes: t.Iterable[KubeObject], mark: Mark)
     """
     total: dict[str, int] = {}
     for node in nodes:
-        for resource, number in geometry_of(node, params.resources).items():
+        for resource, number in geometry_of(node, params.expected).items():
             total[resource] = total.get(resource, 0) + number
     number = max(1, sum(total.values()))
     name = f"{params.program.program.replace('_', '-')}-{mark.name}-all"

@@ -54,7 +54,7 @@ def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
     the option joining, a pool that fails is only a warning.
     """
     params = idle.chosen(params)
-    check_resources(params.resources or {}, "resources")
+    check_resources(params.expected or {}, "expected")
     for index, pool in enumerate(params.pools or []):
         check_resources(pool.get("expected") or {}, f"pools[{index}].expected")
     each = turns.begin(params)

@@ -17,20 +17,20 @@ from .options import GpuWorkloadParams
 from .programs.registry import PROGRAMS
 from .verdicts import Verdict
 
-# Key of an entry of `pools` -> option of the module that it replaces.
-_KEYS: t.Final = {
-    "node_selector": "node_selector",
-    "tolerations": "tolerations",
-    "expected": "resources",
-    "claims": "claims",
-    "benchmark": "benchmark",
-    "image": "image",
-    "min_nodes": "min_nodes",
-    "tolerance": "tolerance",
-    "on_failure": "on_failure",
-}
+# Keys of an entry of `pools` that replace the option of the same name.
+_KEYS: t.Final = (
+    "node_selector",
+    "tolerations",
+    "expected",
+    "claims",
+    "benchmark",
+    "image",
+    "min_nodes",
+    "tolerance",
+    "on_failure",
+)
 # Keys of an entry that replace no option.
-_MORE: t.Final = ("pool", "foreseen", "programs", "gate")
+_MORE: t.Final = ("name", "foreseen", "programs", "gate")
 
 
 @dataclass
@@ -115,12 +115,12 @@ def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str)
     if wrong := sorted(set(entry) - {*_MORE, *_KEYS}):
         remedy = f"Use {', '.join([*_MORE, *_KEYS])}."
         raise InputError("INPUT-OPTION", f"{path}.{wrong[0]} is no key of a pool.", remedy)
-    own = {option: entry[key] for key, option in _KEYS.items() if entry.get(key) is not None}
+    own = {key: entry[key] for key in _KEYS if entry.get(key) is not None}
     if own.get("benchmark", "vectoradd") not in PROGRAMS:
         remedy = f"Use one of {', '.join(sorted(PROGRAMS))}."
         raise InputError("INPUT-VALUE", f"{path}.benchmark is {own['benchmark']}.", remedy)
     own["image"] = own.get("image") or params.image
-    name, options = str(entry.get("pool") or path), replace(params, **own)
+    name, options = str(entry.get("name") or path), replace(params, **own)
     each = _of_programs(name, options, entry.get("programs"), path, bool(entry.get("foreseen")))
     for turn in each:
         turn.is_gated = bool(entry.get("gate"))

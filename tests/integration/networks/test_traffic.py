@@ -68,7 +68,7 @@ def validate(playbook: Playbook, enabled: Run) -> t.Callable[..., TaskResult]:
     networks = next(task["networks"] for task in enabled.tasks if "rebooted" in task.result)
 
     def call(*programs: t.Any) -> TaskResult:
-        entry = {"pool": "training", "node_selector": SELECTOR, "expected": EXPECTED}
+        entry = {"name": "training", "node_selector": SELECTOR, "expected": EXPECTED}
         pools = [{**entry, "programs": list(programs)}]
         return playbook.module("gpu_workload", pools=pools, networks=networks, wait_timeout=120, repeat=True)
 

@@ -126,7 +126,7 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
 def test_a_node_of_an_nvlink_domain_gives_a_pod_one_channel(cluster: Cluster, playbook: Playbook) -> None:
     sandbox, client = cluster.needs_sandbox(), cluster.client
     pools = [
-        {"pool": name, "node_selector": {POOL: name}, "claims": True, "programs": ["compute_domain"]}
+        {"name": name, "node_selector": {POOL: name}, "claims": True, "programs": ["compute_domain"]}
         for name in ("inference", "training")
     ]
     asked: Data = {"pools": pools, "wait_timeout": 60, "repeat": True}

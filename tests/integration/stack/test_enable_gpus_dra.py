@@ -232,7 +232,7 @@ def test_what_does_not_fit_is_told_before_the_first_request(
     assert run.failure["problems"][0]["path"] == "gpu_pools[0].sharing.mig"
     assert (run.failure["code"], audit.of(*run.tasks)) == ("POOL-DRA", [])
     wrong = playbook.module(
-        "gpu_workload", node_selector=POOL, claims=True, resources={"nvidia.com/mig-1g.5gb": 7}
+        "gpu_workload", node_selector=POOL, claims=True, expected={"nvidia.com/mig-1g.5gb": 7}
     )
     assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
 

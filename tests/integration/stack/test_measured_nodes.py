@@ -53,7 +53,7 @@ def enabled(playbook: Playbook) -> Run:
 @pytest.fixture
 def validate(playbook: Playbook, enabled: Run) -> t.Callable[..., TaskResult]:
     def call(*programs: t.Any, rack: str = "new", **options: t.Any) -> TaskResult:
-        entry = {"pool": rack, "node_selector": {"rack": rack}, "expected": {"nvidia.com/gpu": 2}}
+        entry = {"name": rack, "node_selector": {"rack": rack}, "expected": {"nvidia.com/gpu": 2}}
         more: dict[str, t.Any] = {"on_failure": options.pop("on_failure", "report")}
         pools = [{**entry, **more, "programs": list(programs)}]
         return playbook.module("gpu_workload", pools=pools, wait_timeout=120, **options)
@@ -232,7 +232,7 @@ def test_what_a_killed_run_left_is_deleted_at_its_deadline(
         "figure": r"rate: ([0-9.]+)",
         "expected": 1,
     }
-    pools = [{"pool": "old", "node_selector": {"rack": "old"}, "programs": [endless]}]
+    pools = [{"name": "old", "node_selector": {"rack": "old"}, "programs": [endless]}]
     kill(
         playbook,
         tmp_path,

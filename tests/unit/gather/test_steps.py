@@ -154,8 +154,8 @@ def a_cluster() -> Cluster:
 
 
 def gather(cluster: Cluster, dest: Path, **given: t.Any) -> Data:
-    plain: Data = {"dest": str(dest), "pools": None, "namespace": None, "serials": "mask", "max_size": 50}
-    plain |= {"log_lines": 100, "since": None, "wait": True, "wait_timeout": 60}
+    plain: Data = {"path": str(dest), "pools": None, "namespace": None, "serials": "mask", "max_size_mib": 50}
+    plain |= {"log_lines": 100, "since_hours": None, "wait": True, "wait_timeout": 60}
     return steps.ensure(api_on(cluster), t.cast(steps.GpuMustGatherParams, plain | given))
 
 
@@ -255,7 +255,7 @@ def test_files_and_logs_are_bounded_and_say_so(tmp_path: Path) -> None:
     cluster.log = "\n".join(f"line {number}" for number in range(500))
     for number in range(40):
         cluster.put(pod(f"p{number}", annotations={"long": "x" * 60_000}))
-    gather(cluster, tmp_path / "out", max_size=1)
+    gather(cluster, tmp_path / "out", max_size_mib=1)
     found = json.loads((tmp_path / "out/index.json").read_text())
     assert sum(path.stat().st_size for path in (tmp_path / "out").iterdir()) <= 1 << 20
     assert any(note.startswith("gpu_operand_pods.yaml: only its first") for note in found["cut"])
@@ -315,7 +315,7 @@ def test_check_mode_reads_and_writes_nothing(tmp_path: Path) -> None:
     cluster = a_cluster()
     api = api_on(cluster)
     api.check_mode = True
-    params: Data = {"dest": str(tmp_path / "out"), "pools": None}
+    params: Data = {"path": str(tmp_path / "out"), "pools": None}
     assert steps.ensure(api, t.cast(steps.GpuMustGatherParams, params))["summary"] == []
     assert (cluster.requests, list(tmp_path.iterdir()), len(api.changes)) == ([], [], 1)
 
@@ -328,13 +328,13 @@ def test_when_the_time_is_over_what_was_read_is_written(
     api = api_on(cluster)
     monkeypatch.setattr(type(api.deadline), "passed", property(lambda _self: len(cluster.requests) > 20))
     plain: Data = {
-        "dest": str(tmp_path / "out"),
+        "path": str(tmp_path / "out"),
         "pools": None,
         "namespace": None,
         "serials": "mask",
-        "max_size": 50,
+        "max_size_mib": 50,
     }
-    plain |= {"log_lines": 100, "since": 2, "wait": True, "wait_timeout": 60}
+    plain |= {"log_lines": 100, "since_hours": 2, "wait": True, "wait_timeout": 60}
     found = steps.ensure(api, t.cast(steps.GpuMustGatherParams, plain))
     assert len(cluster.requests) == 21
     assert "the time was over" in found["unread"][0]

@@ -156,8 +156,8 @@ def test_validations_take_the_image_of_the_gpu_and_the_architecture() -> None:
         {"name": "new", "archs": ["arm64"], "candidates": [{"gpu_model": "H100"}]},
     ]
     validations: list[Data] = [
-        {"pool": "old", "benchmark": "matmul", "image": ""},
-        {"pool": "new", "programs": [{"program": "gpu_burn"}, {"program": "vectoradd", "image": "r.io/v:1"}]},
+        {"name": "old", "benchmark": "matmul", "image": ""},
+        {"name": "new", "programs": [{"program": "gpu_burn"}, {"program": "vectoradd", "image": "r.io/v:1"}]},
     ]
     found = images.of_validations(validations, pools)
     assert [(one.image, one.why, one.needed_by) for one in found] == [

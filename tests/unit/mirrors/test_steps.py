@@ -43,7 +43,7 @@ POOL: t.Final = {
     "name": "training",
     "candidates": [{"instance_type": "p5.48xlarge", "arch": "amd64", "gpu_model": "H100"}],
 }
-VALIDATION: t.Final = {"pool": "training", "benchmark": "vectoradd", "image": ""}
+VALIDATION: t.Final = {"name": "training", "benchmark": "vectoradd", "image": ""}
 
 
 def config(kind: str, **spec: t.Any) -> Data:

@@ -65,7 +65,7 @@ def expect(**labels: t.Any) -> dict[str, t.Any]:
     return {
         "nodes": None,
         "node_selector": {"pool": "a"},
-        "count": 1,
+        "min_nodes": 1,
         "labels": {key.replace("__", "/"): value for key, value in labels.items()},
     }
 

@@ -223,6 +223,6 @@ def test_another_vendor_s_devices_are_made_when_they_are_meant() -> None:
     )
     assert plan["pools"][0]["expected"] == {"amd.com/gpu": 8}
     assert [group["name"] for group in plan["groups"]] == ["q"]
-    assert [one["pool"] for one in plan["validations"]] == ["q"]
+    assert [one["name"] for one in plan["validations"]] == ["q"]
     assert len(plan["expected_labels"]) == 1
     assert "MI300X devices (amd): the collection creates its nodes" in plan["remarks"][0]

@@ -78,7 +78,7 @@ def test_the_plan_of_a_pool() -> None:
         {"key": "x", "operator": "Exists", "effect": "PreferNoSchedule"},
     ]
     assert (
-        plan["validations"][0] | {"pool": "t4", "benchmark": "vectoradd", "expected": {"nvidia.com/gpu": 1}}
+        plan["validations"][0] | {"name": "t4", "benchmark": "vectoradd", "expected": {"nvidia.com/gpu": 1}}
         == plan["validations"][0]
     )
     assert plan["expected_labels"][0]["count"] == 2

@@ -36,7 +36,7 @@ def test_each_pool_with_tuning_gets_an_entry() -> None:
         "name": "training",
         "node_selector": {"accelerators.openshift/pool": "training"},
         "tuning": {"profile": "training", "sysctl": {"vm.swappiness": "1"}},
-        "architecture": "amd64",
+        "arch": "amd64",
         "instance_type": "p4d.24xlarge",
         "vcpus": 96,
         "memory_gib": 1152,
@@ -53,7 +53,7 @@ def test_a_planned_pool_keeps_its_tuning() -> None:
 
 def test_what_candidates_do_not_share_is_not_known() -> None:
     (found,) = plan([pool("g4dn.xlarge", "g4dn.2xlarge", tuning={"profile": "accelerator"})])["tunings"]
-    assert (found["architecture"], found["memory_gib"]) == ("amd64", 16)
+    assert (found["arch"], found["memory_gib"]) == ("amd64", 16)
     assert found.keys() & {"instance_type", "vcpus"} == set()
 
 

@@ -152,7 +152,7 @@ def test_each_role_gets_what_it_needs() -> None:
     assert machines["virtual_machines"] == {"device": "10de:1EB8", "gpus": 8}
     assert containers["expected"] == {"nvidia.com/gpu": 1}
     assert "workload" not in containers
-    assert [one["pool"] for one in found["validations"]] == ["train"], "no container validates the others"
+    assert [one["name"] for one in found["validations"]] == ["train"], "no container validates the others"
     assert [one["name"] for one in found["partitions"]] == ["train"]
     assert [one["name"] for one in found["sharings"]] == ["vm", "train"], "an old profile has to go"
     (tuned,) = found["tunings"]

@@ -25,9 +25,7 @@ NEW: t.Final = "rendered-gpu-a-1"
 
 def tuning(name: str = "training", /, **given: t.Any) -> Tuning:
     """Return the tuning of a pool. given: the option; architecture and the machine's facts too."""
-    facts: dict[str, t.Any] = {
-        key: given.pop(key) for key in (*entries.FACTS, "architecture") if key in given
-    }
+    facts: dict[str, t.Any] = {key: given.pop(key) for key in (*entries.FACTS, "arch") if key in given}
     return entries.tuning(name, pool_label(name), given, "gpu_pools[0].tuning", facts)
 
 
@@ -83,7 +81,7 @@ def tuned_object(name: str, *recommend: KubeObject, **profiles: str) -> KubeObje
 def params(*pools: dict[str, t.Any], **given: t.Any) -> NodeTuningParams:
     """Return the parameters for these pools, with every default."""
     facts = dict.fromkeys(("instance_type", "vcpus", "memory_gib", "numa_nodes", "threads_per_core"))
-    plain = {"node_selector": None, "tuning": None, "architecture": None, **facts}
+    plain = {"node_selector": None, "tuning": None, "arch": None, **facts}
     defaults = {
         "state": "present",
         "wait": True,

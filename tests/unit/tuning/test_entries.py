@@ -47,4 +47,4 @@ def test_what_the_pool_says_itself_counts(given: dict[str, t.Any], wanted: t.Any
 
 def test_facts_that_are_not_known_stay_zero() -> None:
     found = tuning(profile="accelerator", vcpus=None, memory_gib=64)
-    assert (found.vcpus, found.memory_gib, found.architecture) == (0, 64, "")
+    assert (found.vcpus, found.memory_gib, found.arch) == (0, 64, "")

@@ -41,7 +41,7 @@ def problems_of(one: Tuning) -> list[tuple[str, str, str]]:
         ({"instance_type": "g5.xlarge", "vcpus": 4}, "0,2", "1,3"),
         # Grace has no threads.
         (
-            {"instance_type": "p6e-gb200.36xlarge", "vcpus": 144, "architecture": "arm64"},
+            {"instance_type": "p6e-gb200.36xlarge", "vcpus": 144, "arch": "arm64"},
             "0-1,72-73",
             "2-71,74-143",
         ),

@@ -53,7 +53,7 @@ class Measuring(World):
 
     def validate(self, *programs: t.Any, **given: t.Any) -> dict[str, t.Any]:
         """Run these programs on all nodes."""
-        entry = {"pool": "a", "node_selector": {"pool": "a"}, "programs": list(programs) or [RATE]}
+        entry = {"name": "a", "node_selector": {"pool": "a"}, "programs": list(programs) or [RATE]}
         pools = [{**entry, **given.pop("pool", {})}]
         return steps.present(self.api(), params(node_selector=None, pools=pools, **given))
 

@@ -43,7 +43,7 @@ def of_pool(name: str, pool: str, labelled: bool = True, is_ready: bool = True, 
 def judge(now: float = AT_ONCE, claims: bool = False) -> Arrivals:
     """Return a judge of the pools fast and slow, whose machines may be on their way."""
     pools = [
-        {"pool": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 1}
+        {"name": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 1}
         for name in ("slow", "fast")
     ]
     each = turns.begin(params(pools=[{**one, "claims": claims} for one in pools]))
@@ -149,7 +149,7 @@ def test_devices_that_pods_claim_count_by_their_slices() -> None:
 
 def test_of_many_pools_the_line_names_eight() -> None:
     names = [f"p{index}" for index in range(10)]
-    each = turns.begin(params(pools=[{"pool": name, "node_selector": {POOL: name}} for name in names]))
+    each = turns.begin(params(pools=[{"name": name, "node_selector": {POOL: name}} for name in names]))
     judging = Arrivals(each, names, lambda: 0.0, lambda: "now")
     (line,) = judging(seen([], [])).details
     assert (line.count(" since "), line.rpartition("; ")[2]) == (8, "2 more pools")
@@ -160,7 +160,7 @@ Data = dict[str, t.Any]
 
 def asked(**more: t.Any) -> GpuWorkloadParams:
     pools = [
-        {"pool": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 1}
+        {"name": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 1}
         for name in ("slow", "fast")
     ]
     return params(node_selector=None, pools=pools, joining=["slow", "fast"], **more)

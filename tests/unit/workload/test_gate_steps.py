@@ -70,7 +70,7 @@ class Gated(World):
 def pool(name: str = "a", is_gated: bool = True, **more: t.Any) -> dict[str, t.Any]:
     expected = {"nvidia.com/gpu": 1}
     return {
-        "pool": name,
+        "name": name,
         "node_selector": {POOL: name},
         "expected": expected,
         "min_nodes": 0,

@@ -55,7 +55,7 @@ def test_a_node_with_work_is_left_alone_even_if_devices_are_free() -> None:
     world = World()
     world.server.put({"apiVersion": "v1", "kind": "Node", **node("gpu-0", gpu="8")})
     work(world, "1")
-    assert validate(world, resources={"nvidia.com/gpu": 1}) == {
+    assert validate(world, expected={"nvidia.com/gpu": 1}) == {
         "gpu-0": ("not_run", "busy"),
         "gpu-1": ("passed", ""),
     }
@@ -103,8 +103,8 @@ def test_a_node_that_work_takes_before_its_turn_is_not_tested() -> None:
     turn = turns.Turn("", params(), found=names, due=names)
     assert [job.nodes[0]["metadata"]["name"] for (job,) in turns.batches([turn], 0)] == ["gpu-1", "gpu-0"]
     pools = [
-        {"pool": "b", "node_selector": {"kubernetes.io/hostname": "host-gpu-1"}},
-        {"pool": "a", "node_selector": {"kubernetes.io/hostname": "host-gpu-0"}},
+        {"name": "b", "node_selector": {"kubernetes.io/hostname": "host-gpu-1"}},
+        {"name": "a", "node_selector": {"kubernetes.io/hostname": "host-gpu-0"}},
     ]
     found = validate(world, node_selector=None, pools=pools)
     assert found == {"gpu-1": ("passed", ""), "gpu-0": ("not_run", "busy")}

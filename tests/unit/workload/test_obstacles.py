@@ -24,9 +24,9 @@ QUOTA = (
 
 
 def test_claims_are_of_whole_gpus() -> None:
-    obstacles.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
+    obstacles.check(params(claims=True, expected={"nvidia.com/gpu": 1}))
     with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
-        obstacles.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
+        obstacles.check(params(claims=True, expected={"nvidia.com/mig-1g.5gb": 7}))
 
 
 def test_an_image_that_no_kubelet_can_parse_is_refused() -> None:
@@ -41,7 +41,7 @@ def test_an_image_that_no_kubelet_can_parse_is_refused() -> None:
     [
         ([], {}, "WORK-NO-NODES"),
         ([node()], {"min_nodes": 2}, "WORK-NO-NODES"),
-        ([node()], {"resources": {"nvidia.com/gpu": 4}}, "GPU-ALLOC"),
+        ([node()], {"expected": {"nvidia.com/gpu": 4}}, "GPU-ALLOC"),
         ([node(gpu="0")], {}, "GPU-ALLOC"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_policy_engine_that_refuses_the_image_leads_to_the_option_of_the_image
 def test_a_node_that_lacks_two_resources_counts_once() -> None:
     wanted = {"nvidia.com/mig-2g.10gb": 1, "nvidia.com/mig-1g.5gb": 2}
     nodes = [node("n1"), node("n2")]
-    found = obstacles.problem(nodes, params(resources=wanted))
+    found = obstacles.problem(nodes, params(expected=wanted))
     assert found is not None
     assert found.message.startswith("Devices are missing on 2 of 2 nodes")
     assert len(found.evidence) == 4

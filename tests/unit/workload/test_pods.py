@@ -37,7 +37,7 @@ def test_as_many_pods_as_the_geometry_promises() -> None:
 def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
     (pod,) = workload_pods.pods(
         params(
-            resources={"nvidia.com/gpu": 1},
+            expected={"nvidia.com/gpu": 1},
             tolerations=[{"key": "team", "operator": "Exists", "value": None}],
         ),
         [node()],

@@ -107,7 +107,7 @@ def test_a_node_of_the_pool_that_its_validation_does_not_select_goes_with_the_po
     for key, one in world.server.objects.items():
         if key[1] == "nodes":
             one["metadata"]["labels"] |= pool_label("training") | {"type": key[3]}
-    pool = {"pool": "training", "node_selector": {"pool": "a", "type": "gpu-0"}}
+    pool = {"name": "training", "node_selector": {"pool": "a", "type": "gpu-0"}}
     removal_steps.absent(world.api(), params(node_selector=None, pools=[pool]))
     assert "namespaces gpu-validation" not in world.left()
 
@@ -124,7 +124,7 @@ def test_the_proofs_of_the_pools_of_the_task_are_forgotten() -> None:
     world = Used()
     data = {"training": "1", "inference": "2"}
     world.api().apply(fingerprints.proofs("gpu-validation", data))
-    pool = {"pool": "training", "node_selector": {"pool": "none"}}
+    pool = {"name": "training", "node_selector": {"pool": "none"}}
     removal_steps.absent(world.api(), params(node_selector=None, pools=[pool]))
     (left,) = [one for key, one in world.server.objects.items() if key[3] == fingerprints.PROOFS]
     assert left["data"] == {"inference": "2"}

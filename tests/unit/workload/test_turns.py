@@ -18,8 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.images import SAMPLES
 
 POOLS: t.Final = [
-    {"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}},
-    {"pool": "b", "node_selector": {"pool": "b"}, "image": "mirror/cuda"},
+    {"name": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}},
+    {"name": "b", "node_selector": {"pool": "b"}, "image": "mirror/cuda"},
 ]
 Pod = dict[str, t.Any]
 
@@ -92,7 +92,7 @@ def test_a_pool_that_fails_keeps_no_other_from_being_validated(fails: str, good:
 
 def test_a_pool_without_its_nodes_fails_after_the_other_was_validated() -> None:
     world = TwoPools()
-    absent = {"pool": "c", "node_selector": {"pool": "c"}, "min_nodes": 2}
+    absent = {"name": "c", "node_selector": {"pool": "c"}, "min_nodes": 2}
     with pytest.raises(NotReadyError) as caught:
         validate(world, pools=[absent, *POOLS])
     assert re.match(r"Pool c: pool=c selects 0 of 2 nodes", caught.value.message), caught.value.message
@@ -102,7 +102,7 @@ def test_a_pool_without_its_nodes_fails_after_the_other_was_validated() -> None:
 
 def test_the_codes_of_all_pools_that_fail_are_told() -> None:
     world = TwoPools("b")
-    absent = {"pool": "c", "node_selector": {"pool": "c"}}
+    absent = {"name": "c", "node_selector": {"pool": "c"}}
     with pytest.raises(NotReadyError) as caught:
         validate(world, pools=[absent, *POOLS])
     assert re.match(r"Pool c: ", caught.value.message), caught.value.message
@@ -158,7 +158,7 @@ def test_a_quota_that_takes_one_pool_only_lets_them_go_one_after_the_other() -> 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"pool": "a"}, r"pools\[0\].node_selector is missing"),
+        ({"name": "a"}, r"pools\[0\].node_selector is missing"),
         ({"node_selector": {"a": "b"}, "resources": {}}, r"pools\[0\].resources is no key"),
         ({"node_selector": {"a": "b"}, "benchmark": "hpl"}, r"pools\[0\].benchmark is hpl"),
     ],
@@ -184,8 +184,8 @@ def test_without_pools_nothing_is_read() -> None:
 def test_each_program_of_a_pool_has_its_turn_with_its_own_options() -> None:
     programs = ["nccl", "vectoradd", {"program": "matmul", "types": ["fp8"], "tolerance": 0.2}]
     pools = [
-        {"pool": "a", "node_selector": {"pool": "a"}, "programs": programs, "tolerance": 0.05, "gate": True},
-        {"pool": "b", "node_selector": {"pool": "b"}, "on_failure": "taint"},
+        {"name": "a", "node_selector": {"pool": "a"}, "programs": programs, "tolerance": 0.05, "gate": True},
+        {"name": "b", "node_selector": {"pool": "b"}, "on_failure": "taint"},
     ]
     each = turns.begin(params(node_selector=None, pools=pools))
     assert [(one.pool, one.params.program.label) for one in each] == [

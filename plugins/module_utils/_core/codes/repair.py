@@ -35,9 +35,9 @@ CODES: t.Final = (
     Code(
         "REPAIR-NO-REBOOT",
         "Node {node} needs a repair ({faults}), and is not rebooted: {why}. Nothing was changed.",
-        "{also}To reboot it as `oc debug node/{node}` would, set `gpu_repair_reboot_with: pod` (module option "
-        "`reboot_with`), which runs a privileged pod on the node; or set `gpu_repair: replace`. Both end the "
-        "pods on the node.",
+        "{also}To reboot it as `oc debug node/{node}` would, set `gpu_repair_reboot_with: pod` (module "
+        "option `reboot_with`), which runs a privileged pod on the node; or set `gpu_repair: replace`. Both "
+        "end the pods on the node.",
     ),
     Code(
         "REPAIR-NOT-READY",
@@ -48,7 +48,8 @@ CODES: t.Final = (
     Code(
         "REPAIR-NO-IMAGE",
         "No machine-config daemon, whose image the pod would use, runs on {node}. Nothing was changed.",
-        "Set `gpu_repair_reboot_image` (module option `reboot_image`) to an image that has /bin/sh and chroot.",
+        "Set `gpu_repair_reboot_image` (module option `reboot_image`) to an image that has /bin/sh and "
+        "chroot.",
     ),
     Code(
         "REPAIR-POD",

@@ -74,8 +74,8 @@ def check(tuning: Tuning, problems: Problems) -> None:
 def check_nodes(tuning: Tuning, nodes: t.Iterable[KubeObject], problems: Problems) -> None:
     """Add a problem if the pool has nodes of another architecture than its profile is for."""
     found = {labels(node).get(_ARCHITECTURE, "") for node in nodes} - {""}
-    for architecture in sorted(found):
-        of_nodes = replace(tuning, architecture=architecture)
+    for arch in sorted(found):
+        of_nodes = replace(tuning, arch=arch)
         _profile(of_nodes, problems)
         _arguments(of_nodes, problems)
 
@@ -98,9 +98,9 @@ def _profile(tuning: Tuning, problems: Problems) -> None:
         other = "data: a profile of this collection has its own text"
         remedy = "Remove data, or give the profile another name."
         problems.add("POOL-CONFLICT", path, remedy=remedy, other=other)
-    elif shipped and tuning.architecture and tuning.architecture not in shipped.architectures:
-        message = f"{name} is for {' and '.join(shipped.architectures)}, the nodes are {tuning.architecture}."
-        problems.add(_WRONG, path, message, f"Set one of {', '.join(_fitting(tuning.architecture))}.")
+    elif shipped and tuning.arch and tuning.arch not in shipped.architectures:
+        message = f"{name} is for {' and '.join(shipped.architectures)}, the nodes are {tuning.arch}."
+        problems.add(_WRONG, path, message, f"Set one of {', '.join(_fitting(tuning.arch))}.")
     elif name and not shipped and not tuning.data:
         close = near(name)
         did = f"Did you mean {close}? " if close else ""
@@ -109,8 +109,8 @@ def _profile(tuning: Tuning, problems: Problems) -> None:
         problems.add(_WRONG, path, message, remedy)
 
 
-def _fitting(architecture: str) -> list[str]:
-    return [one.name for one in SHIPPED.values() if architecture in one.architectures]
+def _fitting(arch: str) -> list[str]:
+    return [one.name for one in SHIPPED.values() if arch in one.architectures]
 
 
 def _data(tuning: Tuning, problems: Problems) -> None:
@@ -205,8 +205,8 @@ def _arguments(tuning: Tuning, problems: Problems) -> None:
             option = _OTHERS[plain]
             message = f"{name} belongs to {option or 'the platform'}."
             problems.add(_WRONG, path, message, f"Set {option} instead." if option else "Remove it.")
-        elif tuning.architecture and _ONLY_ON.get(plain, tuning.architecture) != tuning.architecture:
-            message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.architecture}."
+        elif tuning.arch and _ONLY_ON.get(plain, tuning.arch) != tuning.arch:
+            message = f"{name} is an argument of {_ONLY_ON[plain]}, the nodes are {tuning.arch}."
             problems.add(_WRONG, path, message, "Write iommu.passthrough=1, or remove it.")
         elif argument in tuning.kernel_arguments[:index]:
             problems.add("POOL-DUPLICATE", path, name=argument)

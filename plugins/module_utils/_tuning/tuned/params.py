@@ -21,7 +21,7 @@ class PoolTuningParams(t.TypedDict):
     name: str
     node_selector: dict[str, t.Any] | None
     tuning: dict[str, t.Any] | None
-    architecture: t.Literal["amd64", "arm64"] | None
+    arch: t.Literal["amd64", "arm64"] | None
     instance_type: str | None
     vcpus: int | None
     memory_gib: int | None
@@ -33,7 +33,7 @@ class NodeTuningParams(StateParams, BusyParams, LockParams):
     """The options of node_tuning. grace: seconds that a node may be degraded."""
 
     pools: list[PoolTuningParams]
-    grace: int
+    grace: float
     go_on: bool
 
 

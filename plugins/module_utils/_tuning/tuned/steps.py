@@ -162,7 +162,7 @@ def _applied(api: Api, tuning: Tuning, wanted: KubeObject, tuneds: t.Sequence[Ku
 
 
 def _wait(
-    api: Api, tunings: t.Sequence[Tuning], wanted: t.Sequence[Wanted], grace: int, late: Late
+    api: Api, tunings: t.Sequence[Tuning], wanted: t.Sequence[Wanted], grace: float, late: Late
 ) -> dict[str, list[KubeObject]]:
     """Wait until the nodes of all pools run their profiles, and return what was seen then.
 

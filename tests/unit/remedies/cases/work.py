@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.j
 from ansible_collections.accelerators.openshift.plugins.modules import gpu_plan
 
 TAINT: t.Final = {"key": "team", "value": "vision", "effect": "NoSchedule"}
-POOLS: t.Final = [{"pool": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}}]
+POOLS: t.Final = [{"name": "a", "node_selector": {"pool": "a"}, "expected": {"nvidia.com/gpu": 1}}]
 
 
 def validate(world: World, options: Options) -> str | None:

@@ -25,7 +25,7 @@ def problems(**given: t.Any) -> list[Problem]:
         {"profile": "accelerator"},
         {"profile": "training"},
         {"profile": "grace"},
-        {"profile": "grace", "architecture": "arm64"},
+        {"profile": "grace", "arch": "arm64"},
         {"profile": "ours", "data": f"{MAIN}[disk_ssd]\ntype=disk\nreadahead=>4096\n[variables]\na=b\n"},
         {"data": "[main]\ninclude=-provider-x,openshift\n"},
         {"sysctl": {"net.core.rmem_max": "536870912", "net.ipv4.tcp_rmem": "4096 87380 268435456"}},
@@ -45,9 +45,9 @@ def test_what_is_right(given: dict[str, t.Any]) -> None:
     [
         ({"profile": "trainning"}, "profile", "Did you mean training?"),
         ({"profile": "ours"}, "profile", "or give the text of the profile in data"),
-        ({"profile": "grace", "architecture": "amd64"}, "profile", "grace is for arm64, the nodes are amd64"),
+        ({"profile": "grace", "arch": "amd64"}, "profile", "grace is for arm64, the nodes are amd64"),
         (
-            {"profile": "training", "architecture": "arm64"},
+            {"profile": "training", "arch": "arm64"},
             "profile",
             "Set one of accelerator, inference, grace",
         ),
@@ -77,7 +77,7 @@ def test_what_is_right(given: dict[str, t.Any]) -> None:
         ({"kernel_arguments": ["isolcpus=1-3"]}, "kernel_arguments[0]", "Set isolate instead"),
         ({"kernel_arguments": ["root=/dev/sda"]}, "kernel_arguments[0]", "belongs to the platform"),
         (
-            {"kernel_arguments": ["iommu=pt"], "architecture": "arm64"},
+            {"kernel_arguments": ["iommu=pt"], "arch": "arm64"},
             "kernel_arguments[0]",
             "iommu.passthrough",
         ),
