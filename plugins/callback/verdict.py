@@ -101,7 +101,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
 def lines(host: str, failure: dict[str, t.Any], seen: bool = False) -> t.Iterator[Line]:
     """Yield lines of the stack, code and message, what the task saw if that is wanted, and the remedy."""
-    for line in (failure.get("special_resource") or {}).get("lines") or []:
+    for line in (failure.get("special_resource") or {}).get("table") or []:
         yield redact.line(f"{host}: {line}"), "yellow"
     message = redact.message(str(failure.get("message", failure.get("msg", ""))))
     yield f"{host}: {failure['code']}: {message}", "red"

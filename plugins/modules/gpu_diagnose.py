@@ -84,7 +84,7 @@ diagnosis:
         number: 1
     notes: []
     unread: []
-lines:
+table:
   description: The same as text.
   returned: success
   type: list

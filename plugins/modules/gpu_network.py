@@ -137,7 +137,7 @@ ends:
   returned: success
   type: list
   elements: dict
-operator_needed_by:
+needed_by:
   description: What still needs the SR-IOV operator, with O(state=absent).
   returned: success
   type: list

@@ -224,7 +224,7 @@ instance:
   returned: success, with O(instance) and O(state=present)
   type: dict
   sample: {name: cluster, available: true}
-stays:
+needed_by:
   description: Who needs Kueue, so that its object stays.
   returned: success, with O(instance) and O(state=absent)
   type: list

@@ -91,12 +91,12 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-version:
+running:
   description: The release that the cluster runs.
   returned: always
   type: str
   sample: 4.22.5
-target:
+version:
   description: The release to update to.
   returned: always
   type: str

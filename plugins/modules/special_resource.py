@@ -120,7 +120,7 @@ special_resource:
       their own stages in between. C(verdict) is C(ready), C(pending), C(failed), or C(waiting) for the stage
       that C(consequence_of) names. C(since) is the time in UTC from the API, or empty. C(nodes) lists the
       nodes that are not ready, of C(of) nodes. A node without a name stands for the nodes that a pool lacks.
-    - C(lines) has the same as short lines of text.
+    - C(table) has the same as short lines of text.
     - C(pools[].closed) names new nodes of a gated pool that do not pass, each with C(code), C(message) and
       C(remedy). They count as ready, because the validation comes later.
     - C(differs) and C(manager) describe a foreign object (O(adopt)).
@@ -179,7 +179,7 @@ special_resource:
         consequence_of: driver
         nodes: []
         of: 2
-    lines:
+    table:
       - "ready: catalogue, install plan, csv, crd, nfd labels"
       - >-
         driver FAILED since 2026-11-21T21:03:00Z on 1 of 2 nodes: gpu-1: driver is in CrashLoopBackOff

@@ -27,7 +27,7 @@ _ROLES: t.Final = {
 class Foreign(t.NamedTuple):
     """An object that we did not create. manager: the tool or client that manages it.
 
-    differs: one map for each differing field: path (such as C(spec.driver.version)), asked, live.
+    differs: one map for each differing field: field (such as C(spec.driver.version)), live, wanted.
     """
 
     object_name: str
@@ -39,7 +39,7 @@ class Foreign(t.NamedTuple):
         """Return one sentence for people, or "" if no field differs."""
         if not self.differs:
             return ""
-        paths = [field["path"] for field in self.differs]
+        paths = [entry["field"] for entry in self.differs]
         shown = ", ".join(paths[:4]) + (f" and {len(paths) - 4} more" if len(paths) > 4 else "")
         return (
             f"{self.object_name} was created by {self.manager} and was not changed (adopt: report). "
@@ -52,12 +52,12 @@ class Foreign(t.NamedTuple):
         causes: the start of an error code to the starts of the paths that can cause it.
         """
         starts = tuple(key for code, paths in causes.items() if error.code.startswith(code) for key in paths)
-        causing = [field for field in self.differs if starts and field["path"].startswith(starts)]
+        causing = [entry for entry in self.differs if starts and entry["field"].startswith(starts)]
         error.evidence += [
-            f"{field['path']}: {field['live']!r} (asked: {field['asked']!r})" for field in self.differs[:10]
+            f"{entry['field']}: {entry['live']!r} (asked: {entry['wanted']!r})" for entry in self.differs[:10]
         ]
         if causing:
-            paths = ", ".join(field["path"] for field in causing)
+            paths = ", ".join(entry["field"] for entry in causing)
             error.remedy = (
                 f"Set {taking(self.object_name)} to let this task change {paths} of {self.object_name}, "
                 f"or change it in {self.manager}."
@@ -98,7 +98,7 @@ def _leaves(
         if isinstance(value, dict):
             yield from _leaves(value, now if isinstance(now, dict) else {}, here)
         else:
-            yield {"path": here, "asked": value, "live": now}
+            yield {"field": here, "live": now, "wanted": value}
 
 
 def keeper(live: KubeObject) -> str:

@@ -39,7 +39,7 @@ def result(seen: Seen, found: t.Sequence[Trouble], walked: t.Sequence[Layer]) ->
         "notes": notes[:_MOST_GROUPS],
         "unread": [{"what": key, "why": why} for key, why in sorted(seen.unread.items())],
     }
-    return {"diagnosis": diagnosis, "lines": lines(diagnosis)}
+    return {"diagnosis": diagnosis, "table": lines(diagnosis)}
 
 
 def summary(every: t.Sequence[Group], roots: t.Sequence[Group], seen: Seen) -> str:

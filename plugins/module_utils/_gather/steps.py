@@ -95,7 +95,7 @@ class Gatherer:
         pools, namespace = self._params["pools"], self._params["namespace"]
         given = options.GpuDiagnoseParams(pools=pools, namespace=namespace, pod="", wait=True, wait_timeout=1)
         look = self._try("diagnosis", lambda: walk.look(self._api, given))
-        return look["lines"] if look else [f"There is no diagnosis: {self._bundle.unread[-1]}"]
+        return look["table"] if look else [f"There is no diagnosis: {self._bundle.unread[-1]}"]
 
     def _try(self, what: str, read: t.Callable[[], t.Any]) -> t.Any:
         """Return what a step returns; None, with a note, if it fails or if the time is over."""

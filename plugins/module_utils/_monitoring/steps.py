@@ -142,7 +142,7 @@ def _collect(api: Api, found: KubeObject, adopt: str) -> list[dict[str, t.Any]]:
             f"{judge.object_name(found)} keeps the exporter's list {theirs}: alerts see only the metrics in "
             "it. Set gpu_monitoring_adopt: take (module option adopt) to use the list of this collection."
         )
-        return [{"path": "spec.dcgmExporter.config.name", "live": theirs, "asked": manifest.NAME}]
+        return [{"field": "spec.dcgmExporter.config.name", "live": theirs, "wanted": manifest.NAME}]
     _patch(api, found, manifest.NAME)
     return []
 

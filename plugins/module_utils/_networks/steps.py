@@ -132,7 +132,7 @@ def absent(api: Api, params: GpuNetworkParams) -> Result:
     if names and POLICY.kind in served and not users:
         api.delete(objects.OPERATOR_CONFIG, "default", SRIOV_NAMESPACE)
     gone = [{"name": network, "state": "absent"} for network in names]
-    return {"networks": gone, "rebooted": sorted(nodes), "ends": ends, "operator_needed_by": users}
+    return {"networks": gone, "rebooted": sorted(nodes), "ends": ends, "needed_by": users}
 
 
 def _look(api: Api, namespace: str, networks: t.Sequence[Network]) -> _Seen:

@@ -33,7 +33,7 @@ def absent(api: Api, params: GpuQueueParams) -> Result:
     found = {"queues": [{"name": queue} for queue in names], "ends": list(ended)}
     if asked is None:
         return found
-    return {**found, "stays": instance_steps.remove(api, lambda: _needed_by(api, served, names))}
+    return {**found, "needed_by": instance_steps.remove(api, lambda: _needed_by(api, served, names))}
 
 
 def _remove(api: Api, params: GpuQueueParams, served: Kinds) -> tuple[list[str], list[str]]:

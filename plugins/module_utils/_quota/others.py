@@ -29,14 +29,14 @@ class Kept(t.NamedTuple):
     """
 
     key: str
-    asked: str
+    wanted: str
     live: str | None
     manager: str
 
     def as_result(self) -> dict[str, t.Any]:
         """Return the entry of the module's result."""
-        path = SELECTOR if self.key == SCOPES else f"spec.hard.{self.key}"
-        return {"path": path, **self._asdict()}
+        field = SELECTOR if self.key == SCOPES else f"spec.hard.{self.key}"
+        return {"field": field, **self._asdict()}
 
 
 def differing(
@@ -76,7 +76,7 @@ def warning(live: KubeObject, kept: t.Sequence[Kept]) -> str:
     metadata = live["metadata"]
     lines = [
         f"{field.key} stays {field.live or _WITHOUT.get(field.key, 'without a limit')} "
-        f"(asked: {field.asked}, set by {field.manager})"
+        f"(asked: {field.wanted}, set by {field.manager})"
         for field in kept
     ]
     return (

@@ -289,7 +289,7 @@ def explain_look(
     for pool in found["pools"]:
         if (pool["code"], pool["message"]) == (verdict.code, verdict.message):
             pool |= {"code": error.code, "message": error.message, "remedy": error.remedy}
-    found["lines"] += error.evidence
+    found["table"] += error.evidence
 
 
 def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: AcceleratorError) -> None:
@@ -297,7 +297,7 @@ def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: Acc
     snapshot = {"nodes": [], **operator(api, namespace, chain.package)}
     found = table.summarize(chain, snapshot, {}, [], [])
     error.facts["special_resource"] = {"name": name, "state": "", "reason": "", "nodes": [], **found}
-    error.evidence += found["lines"]
+    error.evidence += found["table"]
 
 
 def operator(api: Api, namespace: str, package: str) -> dict[str, list[KubeObject]]:

@@ -52,7 +52,7 @@ def summarize(
     # The stages of catalogue, install plan and CSV are judged only if the snapshot has them.
     result = [stages.as_result(stage) for stage in shared.values()]
     result += [stages.across(one, found) for one, found in places.items() if found]
-    return {"pools": pools_of(snapshot, pools, findings), "stages": result, "lines": stages.lines(result)}
+    return {"pools": pools_of(snapshot, pools, findings), "stages": result, "table": stages.lines(result)}
 
 
 def before_object(chain: Chain, node: KubeObject, is_labelled: bool, lacking: str) -> dict[str, Stage]:

@@ -42,7 +42,7 @@ VALIDATIONS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 
 def check(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
-    """Return version, target, checks, verdict and table.
+    """Return running, version, checks, verdict and table.
 
     Raises AcceleratorError, with the same facts, if a check is as severe as fail_on.
     """
@@ -56,8 +56,8 @@ def check(api: Api, params: PreflightUpdateParams) -> dict[str, t.Any]:
         raise AcceleratorError("UPDATE-CLUSTER", "There is no ClusterVersion named version.", remedy)
     checks = all_checks(api, params, target, cluster)
     facts = {
-        "version": update_release.current(cluster),
-        "target": version,
+        "running": update_release.current(cluster),
+        "version": version,
         "checks": [one.as_result() for one in checks],
         "verdict": worst(checks),
         "table": table(checks),

@@ -162,7 +162,7 @@ def test_a_removal_gives_everything_back(cluster: Cluster, playbook: Playbook, b
     refused = playbook.module("gpu_network", state="absent", **BOTH)
     assert refused["code"] == "NET-BUSY"
     found = run(playbook, state="absent", on_busy="drain", **BOTH)
-    assert found["operator_needed_by"] == []
+    assert found["needed_by"] == []
     until(lambda: held(cluster) == before, "everything back")
     node = must_get(cluster.client, "v1", "nodes", "eth-0")
     assert node["status"]["allocatable"].get("openshift.io/rail_0", "0") == "0"

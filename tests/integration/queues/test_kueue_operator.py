@@ -112,8 +112,8 @@ def test_kueue_stays_for_a_queue_of_others(cluster: Cluster, playbook: Playbook)
     cluster.client.create(FOREIGN)
     run = policy(playbook, "absent")
     assert run.rc == 0, run.output[-4000:]
-    told = next(task for task in run.tasks if "stays" in task.result)
-    assert told["stays"][0].startswith("ClusterQueue theirs (made by ")
+    told = next(task for task in run.tasks if "needed_by" in task.result)
+    assert told["needed_by"][0].startswith("ClusterQueue theirs (made by ")
     assert names(cluster, "clusterqueues") == ["theirs"]
     assert cluster.client.get(*INSTANCE) is not None
     assert names(cluster, "subscriptions", OLM) == ["kueue-operator"]

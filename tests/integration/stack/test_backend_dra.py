@@ -103,7 +103,7 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
         ("training", {"nvidia.com/gpu": 8}, 8),
     ]
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in STAGES]
-    assert found["lines"] == [f"ready: {', '.join(STAGES)}"]
+    assert found["table"] == [f"ready: {', '.join(STAGES)}"]
     assert pools(made) == {"inference": True, "training": True}
     assert all(device["uuid"].startswith("GPU-") for one in found["nodes"] for device in one["devices"])
     cluster.client.create(CLAIM)
@@ -186,7 +186,7 @@ def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster) -> None:
     assert stage(found, "csv")["evidence"][0].endswith("Succeeded.") or stage(found, "csv")["since"], stage(
         found, "csv"
     )
-    assert found["special_resource"]["lines"][-1].startswith(
+    assert found["special_resource"]["table"][-1].startswith(
         "allocatable FAILED on 1 of 3 nodes: a100-0: its ResourceSlices offer 7 of 8 nvidia.com/gpu"
     )
 
@@ -221,7 +221,7 @@ def test_ready_although_a_node_was_left_out(cluster: Cluster) -> None:
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-OPTED-OUT", "ready")
     assert f"oc label node t4-1 {label}-" in found["remedy"]
     assert behind(found) == {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")}
-    assert "allocatable waits for dra driver" in found["special_resource"]["lines"]
+    assert "allocatable waits for dra driver" in found["special_resource"]["table"]
 
 
 def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -268,7 +268,7 @@ def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_n
     }
     assert [one["node"] for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == ["t4-0"]
     assert (
-        found["special_resource"]["lines"][-1]
+        found["special_resource"]["table"][-1]
         == "dra driver, validator, metrics, allocatable wait for driver"
     )
     assert any("Loading of unsigned module is rejected" in line for line in found["evidence"])

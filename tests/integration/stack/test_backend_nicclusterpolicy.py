@@ -87,7 +87,7 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
         ("infiniband", {"rdma/rdma_a": 63}, True),
     ]
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in STAGES]
-    assert found["lines"] == [f"ready: {', '.join(STAGES)}"]
+    assert found["table"] == [f"ready: {', '.join(STAGES)}"]
     assert pools(made) == {"ethernet": True, "infiniband": True}
     spec = must_get(cluster.client, API, "nicclusterpolicies", NAME)["spec"]
     assert spec["ofedDriver"]["repository"] == "nvcr.io/nvidia/mellanox"
@@ -124,7 +124,7 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
         (one["node"], one["verdict"]) for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"
     ] == [("worker-1", "failed")]
     assert stage(found, "csv")["since"]
-    assert found["special_resource"]["lines"][-1] == "device plugin, allocatable wait for driver"
+    assert found["special_resource"]["table"][-1] == "device plugin, allocatable wait for driver"
     # The broken node is now outside the pools, and the NicClusterPolicy still waits for it.
     assert not other.get("failed"), other
     assert pools(other) == {"infiniband": True}

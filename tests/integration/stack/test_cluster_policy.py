@@ -111,7 +111,7 @@ def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
         assert (healthy.failed, healthy.changed, audit.writes(healthy)) == (False, False, []), healthy.result
         found = healthy["special_resource"]
         assert found["manager"] == "Argo CD (gpu)"
-        assert {"path": "spec.mig.strategy", "asked": "mixed", "live": "single"} in found["differs"]
+        assert {"field": "spec.mig.strategy", "live": "single", "wanted": "mixed"} in found["differs"]
         taken = playbook.module("special_resource", **WANTED, adopt="take")
         assert (taken.failed, taken.changed) == (False, True), taken.result
         assert audit.writes(taken) == [f"patch clusterpolicies.nvidia.com /{NAME}"]

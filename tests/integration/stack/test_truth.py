@@ -117,8 +117,8 @@ def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
     assert told["verdict"] in ("failed", "pending")
     assert told["evidence"]
     assert not lie.since or MOMENT.fullmatch(told["since"])
-    assert any(line.startswith(f"{lie.stage} {told['verdict'].upper()}") for line in facts["lines"]), facts[
-        "lines"
+    assert any(line.startswith(f"{lie.stage} {told['verdict'].upper()}") for line in facts["table"]), facts[
+        "table"
     ]
     assert not all(one["ready"] for one in facts["pools"])
 
@@ -219,7 +219,7 @@ def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> 
     assert {one["node"]: one["consequence_of"] for one in stage(found, "toolkit")["nodes"]} == {
         "a100-1": "driver"
     }
-    assert any("wait for driver" in line for line in facts["lines"]), facts["lines"]
+    assert any("wait for driver" in line for line in facts["table"]), facts["table"]
     assert not alone.get("failed"), alone.get("msg")
 
 
@@ -268,4 +268,4 @@ def test_a_known_line_in_the_right_container_is_the_cause(cluster: Cluster, case
 def test_all_is_well_in_the_end(cluster: Cluster) -> None:
     found = judge(cluster, grace=30)
     assert not found.get("failed"), found.get("msg")
-    assert found["special_resource"]["lines"] == [f"ready: {', '.join(STAGES)}"]
+    assert found["special_resource"]["table"] == [f"ready: {', '.join(STAGES)}"]

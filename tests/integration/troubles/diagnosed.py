@@ -73,7 +73,7 @@ class Diagnosis:
             cause = first(seen)
             if self._is_recorded:
                 troubles.record(row, cause["code"], cause["layer"], cause["remedy"])
-            raise AssertionError("\n".join(seen["lines"])) from None
+            raise AssertionError("\n".join(seen["table"])) from None
         cause = first(seen, bool(row.get("passes")))
         assert cause["remedy"]
         assert not _GENERAL.search(cause["remedy"]), cause["remedy"]
@@ -102,7 +102,7 @@ class Diagnosis:
         """Assert that nothing is wrong now, and that few requests have shown it; return the result."""
         made = call(self.cluster.kubeconfig, "gpu_diagnose")
         assert not made.failed, made.result
-        assert made["diagnosis"]["healthy"], "\n".join(made["lines"])
+        assert made["diagnosis"]["healthy"], "\n".join(made["table"])
         assert made["diagnosis"]["unread"] == []
         assert 0 < len(audit.of(made)) <= MOST, audit.counted(made)
         return made.result
@@ -112,7 +112,7 @@ class Diagnosis:
 
         def look() -> bool:
             seen = self.look()
-            assert seen["diagnosis"]["healthy"], "\n".join(seen["lines"])
+            assert seen["diagnosis"]["healthy"], "\n".join(seen["table"])
             return is_over()
 
         until(look, "the end", 3 * SECONDS)
@@ -127,7 +127,7 @@ class Diagnosis:
         try:
             until(is_well, "a healthy cluster", SECONDS)
         except AssertionError:
-            raise AssertionError("\n".join(seen["lines"])) from None
+            raise AssertionError("\n".join(seen["table"])) from None
 
 
 def first(result: Data, passes: bool = False) -> Data:

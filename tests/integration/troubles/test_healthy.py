@@ -45,14 +45,14 @@ def patched(diagnosis: Diagnosis, part: Data, undo: Data, node: str = T4) -> t.I
 def test_a_node_that_an_administrator_cordoned(working: Diagnosis, audit: Audit) -> None:
     with patched(working, {"spec": {"unschedulable": True}}, {"spec": {"unschedulable": None}}):
         seen = working.is_quiet(audit)
-    assert any(T4 in one and "cordon" in one for one in seen["diagnosis"]["notes"]), seen["lines"]
+    assert any(T4 in one and "cordon" in one for one in seen["diagnosis"]["notes"]), seen["table"]
 
 
 def test_a_node_that_a_task_drained(working: Diagnosis, audit: Audit) -> None:
     drained = working.playbook.module("gpu_node", name=T4, state="drained", on_busy="drain")
     assert not drained.failed, drained.result
     seen = working.is_quiet(audit)
-    assert any(T4 in one for one in seen["diagnosis"]["notes"]), seen["lines"]
+    assert any(T4 in one for one in seen["diagnosis"]["notes"]), seen["table"]
     assert not working.playbook.module("gpu_node", name=T4, state="schedulable").failed
 
 

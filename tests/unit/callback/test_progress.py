@@ -310,7 +310,7 @@ def test_a_failure_has_what_was_seen_and_its_remedy_and_the_sentence_is_last(run
     run.play("Enable GPUs")
     run.ok(Task("Plan the pools"), {"changed": True, "waited": 61.0})
     run.now = 90
-    run.fail(Task("Wait for the machines"), special_resource={"lines": ["driver FAILED on 1 of 2 nodes"]})
+    run.fail(Task("Wait for the machines"), special_resource={"table": ["driver FAILED on 1 of 2 nodes"]})
     assert run.end().splitlines()[2:] == [
         "failed       0.0 s  Wait for the machines",
         "localhost: driver FAILED on 1 of 2 nodes",

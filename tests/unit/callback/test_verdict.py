@@ -66,7 +66,7 @@ def test_the_stages_of_a_stack_come_before_its_verdict(
 ) -> None:
     one, shown = callback
     lines = ["ready: crd", "driver FAILED on 1 of 2 nodes: gpu-1: no image", "toolkit waits for driver"]
-    one.v2_runner_on_failed(result(**FAILURE, special_resource={"lines": lines}))
+    one.v2_runner_on_failed(result(**FAILURE, special_resource={"table": lines}))
     one.v2_playbook_on_stats(None)
     assert shown[:3] == [f"cluster-a: {line}" for line in lines]
     assert shown[3:] == ["cluster-a: MACH-CAPACITY: no g4dn in us-east-2a", "Remedy: add a zone"]

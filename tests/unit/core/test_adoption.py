@@ -31,9 +31,9 @@ def test_each_leaf_that_differs_is_named() -> None:
     }
     found = adoption.foreign(live, wanted, TITLE)
     assert found.differs == [
-        {"path": "spec.driver.version", "asked": "2", "live": "1"},
-        {"path": "spec.driver.rdma.enabled", "asked": True, "live": None},
-        {"path": "spec.mig.strategy", "asked": "single", "live": None},
+        {"field": "spec.driver.version", "live": "1", "wanted": "2"},
+        {"field": "spec.driver.rdma.enabled", "live": None, "wanted": True},
+        {"field": "spec.mig.strategy", "live": None, "wanted": "single"},
     ]
     assert "spec.driver.version, spec.driver.rdma.enabled, spec.mig.strategy" in found.warning
     assert adoption.difference(wanted, live["spec"]) == {

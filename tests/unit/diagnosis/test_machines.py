@@ -182,7 +182,7 @@ def test_a_failed_machine_explains_no_other_node_and_nothing_of_the_cluster() ->
 
 def test_machines_of_one_kind_are_told_once() -> None:
     several = [machine("Failed", name=f"m{one}", errorMessage=LIMIT) for one in range(30)]
-    lines = result(saw(machines=several))["lines"]
+    lines = result(saw(machines=several))["table"]
     assert sum("MACH-QUOTA" in line for line in lines) == 1
     assert any("on:    30 machines: m0, m1" in line for line in lines)
 

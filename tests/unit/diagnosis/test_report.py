@@ -43,13 +43,13 @@ def test_a_cause_has_what_was_seen_the_remedy_and_what_it_ends() -> None:
         layer="operators", code="GPU-CP-OPERAND", about="x", message="m", remedy="r", cause="driver"
     )
     result = found(CRASH, status)
-    assert result["lines"][:4] == [
+    assert result["table"][:4] == [
         "GPU-DRV-CRASH (layer driver since 2026-11-21T21:03:00Z): Node a: the driver crashes.",
         "  seen:  x/ctr: FATAL",
         "  do:    Run `oc adm drain a`: pods there end.",
         "  ends:  Run `oc adm drain a`: pods there end.",
     ]
-    assert "Only a consequence of driver: operators (GPU-CP-OPERAND)" in result["lines"]
+    assert "Only a consequence of driver: operators (GPU-CP-OPERAND)" in result["table"]
     assert result["diagnosis"]["code"] == "GPU-DRV-CRASH"
     assert (verdicts(result)["driver"], verdicts(result)["operators"]) == ("trouble", "waits")
 
@@ -60,9 +60,9 @@ def test_what_goes_on_is_no_cause() -> None:
     )
     result = found(going)
     assert result["diagnosis"]["healthy"]
-    assert result["lines"][0] == "Nothing is wrong on 0 GPU nodes. Going on: GPU-UPG-RUNNING on 1 node."
+    assert result["table"][0] == "Nothing is wrong on 0 GPU nodes. Going on: GPU-UPG-RUNNING on 1 node."
     assert verdicts(result)["driver"] == "busy"
-    assert "Note: Node b is cordoned by admin." in result["lines"]
+    assert "Note: Node b is cordoned by admin." in result["table"]
 
 
 def test_what_is_not_there_and_what_may_not_be_read() -> None:
@@ -73,7 +73,7 @@ def test_what_is_not_there_and_what_may_not_be_read() -> None:
         **dict.fromkeys(("driver", "toolkit", "device plugin", "sharing", "dra"), "absent"),
         "nic": "unread",
     }
-    assert result["lines"][-1] == "Could not read nics: API-FORBIDDEN: no"
+    assert result["table"][-1] == "Could not read nics: API-FORBIDDEN: no"
 
 
 def test_many_causes_are_bounded() -> None:

@@ -117,8 +117,8 @@ def crash(seen: dict[str, list[Data]]) -> str:
 def test_a_healthy_cluster_has_nothing_wrong_and_few_requests(seen: dict[str, list[Data]]) -> None:
     server = cluster(seen)
     found = look(server)
-    assert found["diagnosis"]["healthy"], found["lines"]
-    assert found["lines"][0] == "Nothing is wrong on 1 GPU node."
+    assert found["diagnosis"]["healthy"], found["table"]
+    assert found["table"][0] == "Nothing is wrong on 1 GPU node."
     assert len(server.asked) <= 25
 
 
@@ -151,7 +151,7 @@ def test_a_crashed_driver_is_explained_by_its_log(seen: dict[str, list[Data]]) -
     assert any(
         f"{name}/nvidia-driver-ctr: FATAL: failed to install elfutils" in line for line in first["evidence"]
     )
-    assert not any("Unloading" in line for line in found["lines"])
+    assert not any("Unloading" in line for line in found["table"])
     assert [one["name"] for one in found["diagnosis"]["layers"] if one["verdict"] == "trouble"] == ["driver"]
 
 
@@ -266,7 +266,7 @@ def test_a_stack_of_which_a_part_may_not_be_read_is_not_judged(
     assert roots(found) == []
     verdicts = {one["name"]: one["verdict"] for one in found["diagnosis"]["layers"]}
     assert {verdicts[one] for one in ("driver", "toolkit", "device plugin", "sharing")} == {"unread"}
-    assert found["lines"][0].startswith("Nothing wrong was found on 1 GPU node.")
+    assert found["table"][0].startswith("Nothing wrong was found on 1 GPU node.")
 
 
 def test_without_the_right_to_read_revisions_or_nodes_nothing_is_made_up(seen: dict[str, list[Data]]) -> None:

@@ -165,7 +165,7 @@ def files(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "look", lambda _api, _params: {"lines": [f"seen: token {CANARY}"]})
+    monkeypatch.setattr(walk, "look", lambda _api, _params: {"table": [f"seen: token {CANARY}"]})
 
 
 @pytest.mark.usefixtures("silent")

@@ -342,7 +342,7 @@ def test_a_removal_gives_everything_back() -> None:
     left = {key for key in world.server.objects if key[1] != "network-attachment-definitions"}
     assert left - {key for key in world.server.objects if key[1] == "sriovnetworknodestates"} == set(before)
     assert found["rebooted"] == ["n1"]
-    assert found["operator_needed_by"] == []
+    assert found["needed_by"] == []
     again = world.api()
     steps.absent(again, params(*networks))
     assert not world.server.writes()
@@ -358,7 +358,7 @@ def test_the_operator_stays_while_others_use_it() -> None:
     world = World(node("n1"), state("n1"), theirs)
     steps.present(world.api(), params(sriov()))
     found = steps.absent(world.api(), params(sriov()))
-    assert found["operator_needed_by"] == ["SriovNetwork theirs"]
+    assert found["needed_by"] == ["SriovNetwork theirs"]
     assert world.names("sriovoperatorconfigs") == ["default"]
 
 

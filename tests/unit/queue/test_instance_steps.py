@@ -174,16 +174,16 @@ def test_a_removal_takes_kueue_after_its_queues() -> None:
     keep(world, queue())
     found = remove(world)
     assert [path.rpartition("/")[2] for _method, path in world.server.writes()][-1] == "cluster"
-    assert found["stays"] == []
+    assert found["needed_by"] == []
     assert world.names("kueues") == world.names("clusterqueues") == []
     again = remove(world)
-    assert (again["stays"], world.server.writes()) == ([], [])
+    assert (again["needed_by"], world.server.writes()) == ([], [])
 
 
 def test_a_removal_without_the_option_leaves_kueue() -> None:
     world = operated()
     keep(world, queue())
-    assert "stays" not in remove(world, instance=None)
+    assert "needed_by" not in remove(world, instance=None)
     assert world.names("kueues") == ["cluster"]
 
 
@@ -199,7 +199,7 @@ def test_kueue_stays_for_queues_of_others_and_workloads_that_have_not_ended() ->
     )
     api = world.api()
     found = removal_steps.absent(api, params(instance=JOBS, state="absent"))
-    assert found["stays"] == [
+    assert found["needed_by"] == [
         "ClusterQueue theirs (made by Argo CD (gitops))",
         "1 Workload that has not ended (team-a/waits)",
     ]
@@ -210,5 +210,5 @@ def test_kueue_stays_for_queues_of_others_and_workloads_that_have_not_ended() ->
 
 def test_the_object_of_others_stays_and_so_does_its_operator() -> None:
     world = operated(theirs("BatchJob"), has_kueue=True)
-    assert remove(world)["stays"] == ["Kueue cluster (made by Argo CD (gitops))"]
+    assert remove(world)["needed_by"] == ["Kueue cluster (made by Argo CD (gitops))"]
     assert world.names("kueues") == ["cluster"]

@@ -25,7 +25,7 @@ def live(manager: str, value: str = "4", *, is_ours: bool = True, **more: t.Any)
 def test_a_limit_that_another_manager_changed_differs() -> None:
     (found,) = others.differing(live("kubectl-edit"), {GPU: "8"})
     assert found == others.Kept(GPU, "8", "4", "kubectl-edit")
-    assert found.as_result()["path"] == f"spec.hard.{GPU}"
+    assert found.as_result()["field"] == f"spec.hard.{GPU}"
     text = others.warning(live("kubectl-edit"), [found])
     assert f"Quota a/gpu-quota: {GPU} stays 4 (asked: 8, set by kubectl-edit)" in text
     assert "gpu_policy_adopt: take" in text

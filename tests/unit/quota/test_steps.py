@@ -168,7 +168,7 @@ def test_a_limit_that_another_manager_set_stays_unless_the_task_takes_it() -> No
     (found,) = steps.present(api, params("team-a", gpus=8))["quotas"]
     assert world.server.writes() == []
     assert found["kept"] == [
-        {"path": f"spec.hard.{GPU}", "key": GPU, "asked": "8", "live": "4", "manager": "kubectl-edit"}
+        {"field": f"spec.hard.{GPU}", "key": GPU, "wanted": "8", "live": "4", "manager": "kubectl-edit"}
     ]
     assert found["resources"] == {GPU: {"hard": "4", "used": "0"}}
     assert any("stays 4 (asked: 8, set by kubectl-edit)" in text for text in api.warnings)

@@ -97,7 +97,7 @@ def test_scopes_of_another_manager_stay_and_the_proof_says_that_nothing_counts()
     edit(one, NEVER)
     api = one.api()
     found = steps.present(api, asked())["quota"]
-    assert [(kept["path"], kept["manager"]) for kept in found["kept"]] == [
+    assert [(kept["field"], kept["manager"]) for kept in found["kept"]] == [
         ("spec.scopeSelector", "kubectl-edit")
     ]
     assert any("scopes stays PriorityClass In [gpu-training], PriorityClass" in text for text in api.warnings)

@@ -99,7 +99,7 @@ def test_what_is_kept() -> None:
 def test_what_is_not(secret: str) -> None:
     stack = {
         "nodes": [{"name": NODE}],
-        "lines": [f"driver: mirror.acme.example/a@sha256:1 on {NODE}, gpu-0 too"],
+        "table": [f"driver: mirror.acme.example/a@sha256:1 on {NODE}, gpu-0 too"],
     }
     text = json.dumps(conformance(seen(stack=stack)))
     assert secret not in text

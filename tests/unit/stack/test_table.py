@@ -40,7 +40,7 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
     verdict = ExtraCauses({}, lambda _snapshot: [found]).over(judge)(seen)
     told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.findings)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
-    assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
+    assert told["table"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
 
 
 def test_what_waits_does_not_fail_before_another_judges_finding_about_the_node(seen: Snapshot) -> None:

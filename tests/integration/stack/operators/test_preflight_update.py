@@ -24,7 +24,7 @@ POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", 
 def test_a_cluster_without_gpus(playbook: Playbook, audit: Audit) -> None:
     result = playbook.module("preflight_update", version="4.22.9")
     assert not result.failed, result.result
-    assert (result["version"], result["target"], result["verdict"], result.changed) == (
+    assert (result["running"], result["version"], result["verdict"], result.changed) == (
         "4.22.5",
         "4.22.9",
         "ok",

@@ -76,6 +76,6 @@ def test_stages(
     live: KubeObject | None, own: t.Any, nodes: list[KubeObject], failed: str, lines: list[str]
 ) -> None:
     found = custom_judge.summarize(live, own, nodes, [POOL], failed)
-    assert found["lines"][: len(lines)] == lines
+    assert found["table"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]
     assert found["pools"][0]["ready"] is (lines == ["ready: crd, nodes, allocatable"])

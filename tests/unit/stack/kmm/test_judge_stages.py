@@ -54,7 +54,7 @@ def test_a_module_that_is_ready() -> None:
     found = staged(PLUGIN)
     assert [one["name"] for one in found["stages"]] == ["catalogue", "install plan", "csv", "crd", *OF_NODES]
     assert (verdicts(found), found["pools"][0]["ready"]) == ({}, True)
-    assert found["lines"] == [f"ready: catalogue, install plan, csv, crd, {', '.join(OF_NODES)}"]
+    assert found["table"] == [f"ready: catalogue, install plan, csv, crd, {', '.join(OF_NODES)}"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_the_cause_is_named_and_the_rest_waits(change: KubeObject, cause: str) -
     assert verdicts(found) == {cause: own} | dict.fromkeys(after, "waiting")
     assert {one["consequence_of"] for one in found["stages"] if one["verdict"] == "waiting"} <= {cause}
     assert found["pools"][0]["ready"] is False
-    assert any(line.startswith(f"{cause} {own.upper()}") for line in found["lines"])
+    assert any(line.startswith(f"{cause} {own.upper()}") for line in found["table"])
 
 
 def test_a_dra_driver_takes_the_plugins_place() -> None:

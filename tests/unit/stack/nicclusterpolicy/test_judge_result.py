@@ -45,7 +45,7 @@ def test_every_stage_is_told() -> None:
         "allocatable",
     ]
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in names]
-    assert found["lines"] == [f"ready: {', '.join(names)}"]
+    assert found["table"] == [f"ready: {', '.join(names)}"]
     by_name = {one["name"]: one for one in found["stages"]}
     assert by_name["driver"]["since"] == "2026-11-22T02:00:00Z"
     assert by_name["secondary"]["evidence"] == ["not requested"]
