@@ -42,6 +42,6 @@ class Gone:
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
         namespace = (sets or pods)[0]["metadata"].get("namespace", "")
         text = text_of(
-            "GPU-LEFTOVER", what=f"DaemonSets and pods of {self._object_name}", left=line, namespace=namespace
+            "GPU-LEFT", what=f"DaemonSets and pods of {self._object_name}", left=line, namespace=namespace
         )
         return pending("Leaving", **text._asdict(), details=(line,))

@@ -72,7 +72,7 @@ def _not_ready(node: KubeObject, machine: KubeObject | None, seen: Seen) -> Trou
     if is_ready(node):
         return None
     ready, made = conditions.find(node, "Ready"), str(node["metadata"].get("creationTimestamp") or "")
-    found = _at(NODE, "GPU-NODE-NOTREADY", node, since=str(ready.get("lastTransitionTime") or ""))
+    found = _at(NODE, "GPU-NODE-NOT-READY", node, since=str(ready.get("lastTransitionTime") or ""))
     is_silent = machine is not None and ready.get("status") == "Unknown"
     more = f" If its kubelet stays silent, read {reasons.console(machine or {})}." if is_silent else ""
     line = f"Node {name(node)}: the kubelet was last heard at {ready.get('lastHeartbeatTime')}"

@@ -202,7 +202,7 @@ def _queued(made: KubeObject, seen: Seen) -> Trouble:
         why, remedy = queues.stopped(live).split(". ", 1)
     elif (active := conditions.find(live, "Active")).get("status") == "False":
         facts = {"queue": name(live), "condition": active.get("reason"), "answer": active.get("message")}
-        return _say("QUEUE-INACTIVE", seen, facts=facts, since=conditions.since(live, "Active"))
+        return _say("QUEUE-NOT-ACTIVE", seen, facts=facts, since=conditions.since(live, "Active"))
     usage = [one for flavor in at(live, "status.flavorsUsage") or [] for one in flavor.get("resources") or []]
     used = ", ".join(f"{one.get('total')} {one['name']} used" for one in usage if "/" in one["name"])
     evidence = (

@@ -49,9 +49,15 @@ _BY_CODE: t.Final = {
     "NIC-": model.NIC,
 }
 # The status of an object of which every other finding is a cause.
-_STATUS: t.Final = ("GPU-CP-NOTREADY", "GPU-CP-OPERAND", "GPU-DRA-NOTREADY", "GPU-NVD-NOTREADY", "NIC-STATE")
+_STATUS: t.Final = (
+    "GPU-CP-NOT-READY",
+    "GPU-CP-OPERAND",
+    "GPU-DRA-NOT-READY",
+    "GPU-NVD-NOT-READY",
+    "NIC-STATE",
+)
 # What the layers of machines and nodes say with more.
-_SAID: t.Final = ("GPU-NODES", "GPU-NODE-NOTREADY")
+_SAID: t.Final = ("GPU-NODES", "GPU-NODE-NOT-READY")
 # Seconds that a driver pod and another operand's pod take to start.
 _BUILDS, _STARTS = 900.0, 60.0
 # Seconds within which an upgrade that goes on moves some node: one takes ten minutes, and two waits for pods.

@@ -169,7 +169,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
 
 def not_ready(object_name: str, namespace: str, also: str = "", log: str = _LOG) -> Readiness:
     """Return pending, with the log to read. also: what to say of the object."""
-    text = text_of("NFD-NOTREADY", object=object_name, also=also, namespace=namespace, log=log)
+    text = text_of("NFD-NOT-READY", object=object_name, also=also, namespace=namespace, log=log)
     return pending("NotAvailable", **text._asdict())
 
 

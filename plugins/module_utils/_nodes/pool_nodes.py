@@ -72,7 +72,9 @@ def judge_devices(nodes: t.Iterable[KubeObject], pool: Pool) -> list[Readiness]:
         object_name = name(node)
         wanted = devices.expected(node, pool["expected"]) if pool.get("expected") else {}
         if not is_ready(node):
-            parts.append(at_node(object_name, "NotReady", *about_node("GPU-NODE-NOTREADY", node=object_name)))
+            parts.append(
+                at_node(object_name, "NotReady", *about_node("GPU-NODE-NOT-READY", node=object_name))
+            )
         if short := devices.short(node, wanted):
             what = f"offers {', '.join(short)}"
             parts.append(at_node(object_name, "Allocatable", what, "GPU-ALLOC", _remedy(node)))

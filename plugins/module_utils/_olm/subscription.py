@@ -256,7 +256,7 @@ def source(live: KubeObject | None) -> str | None:
 
 
 def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
-    """Return the warning about a foreign Subscription. Raise OLM-NOT-OURS if it is not as wanted."""
+    """Return the warning about a foreign Subscription. Raise OLM-FOREIGN if it is not as wanted."""
     held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
     wrong = [
@@ -272,7 +272,7 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
             "these options to the live values."
         )
         raise AcceleratorError(
-            "OLM-NOT-OURS",
+            "OLM-FOREIGN",
             subscription=name,
             creator=keeper or "another client",
             also=f" and differs from the options of this task: {', '.join(wrong)}",

@@ -86,7 +86,7 @@ def warn_of_names(api: Api) -> None:
 
 def _late(names: t.Sequence[str]) -> stages.Finding:
     message = f"The new operator has not brought its images to {', '.join(names[:5])} yet."
-    return stages.on_object(PENDING, "Images", message, "GPU-CP-NOTREADY", OPERATOR_LOG)
+    return stages.on_object(PENDING, "Images", message, "GPU-CP-NOT-READY", OPERATOR_LOG)
 
 
 def _network(api: Api, target: Target) -> str:

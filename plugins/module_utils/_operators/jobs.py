@@ -86,7 +86,7 @@ def _subscription(wish: Wish, found: list[KubeObject]) -> KubeObject:
         raise olm_subscription.twice(found, wish.package)
     if not owned(live):
         raise AcceleratorError(
-            "OLM-NOT-OURS",
+            "OLM-FOREIGN",
             subscription=f"{live['metadata']['name']} ({wish.place})",
             creator=other_manager(live) or "another client",
             remedy=f"Upgrade {wish.package} there, and remove {wish.place} from gpu_upgrade_operators.",

@@ -16,8 +16,8 @@ from .._stack import upgrade
 from .options import Queue
 
 # Troubles that pass while Kueue reads the new objects.
-PASSING: t.Final = ("QUEUE-INACTIVE",)
-CODE: t.Final = "QUEUE-NOT-ACTIVE"
+PASSING: t.Final = ("QUEUE-NOT-ACTIVE",)
+CODE: t.Final = "QUEUE-PENDING"
 
 
 class Judge:
@@ -47,7 +47,7 @@ def cluster_queue(wanted: Queue, live: KubeObject) -> Readiness:
     if active["status"] == "True" or is_stopped(live):
         return ready("Active")
     reason = str(active.get("reason"))
-    text = text_of("QUEUE-INACTIVE", queue=wanted.name, condition=reason, answer=active.get("message"))
+    text = text_of("QUEUE-NOT-ACTIVE", queue=wanted.name, condition=reason, answer=active.get("message"))
     if reason == "FlavorNotFound":
         remedy = (
             f"Run `oc get resourceflavors.{kueue.GROUP}`, then run again: the task creates those of pools."
@@ -66,7 +66,7 @@ def _local_queue(wanted: Queue, space: str, found: t.Iterable[KubeObject]) -> Re
 
 
 def _unseen(reason: str, object_name: str, why: str = "") -> Readiness:
-    text = text_of("QUEUE-NOT-ACTIVE", object=object_name, why=why or "Kueue has not looked at it yet")
+    text = text_of("QUEUE-PENDING", object=object_name, why=why or "Kueue has not looked at it yet")
     return pending(reason, **text._asdict())
 
 

@@ -97,7 +97,7 @@ def _refuse(api: Api, wanted: t.Iterable[Claim], mine: t.Iterable[KubeObject]) -
     # In check mode an earlier step of the run may be the one that creates the namespace.
     for place in sorted(places) if not api.check_mode else ():
         if api.get(_NAMESPACE, place) is None:
-            raise AcceleratorError("GPU-CLAIM-NAMESPACE", namespace=place)
+            raise AcceleratorError("GPU-CLAIM-NO-NAMESPACE", namespace=place)
 
 
 def _make(api: Api, claim: Claim, is_replaced: bool) -> KubeObject:

@@ -38,7 +38,7 @@ _NOT_IN_LOGS: t.Final = (
     "GPU-CP-IGNORED",
     "GPU-MODE",
     "GPU-NODES",
-    "GPU-NODE-NOTREADY",
+    "GPU-NODE-NOT-READY",
     "GPU-NODE-UPDATING",
     "GPU-OPTED-OUT",
     "GPU-PAUSED",

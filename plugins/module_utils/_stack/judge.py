@@ -178,7 +178,7 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     names = [*(f"daemonset/{name(one)}" for one in daemonsets), *(f"pod/{name(pod)}" for pod in pods)]
     left = f"DaemonSets: {len(daemonsets)}, pods: {len(pods)}"
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
-    text = text_of("GPU-LEFTOVER", what="Operands", left=left, namespace=operands.NAMESPACE)
+    text = text_of("GPU-LEFT", what="Operands", left=left, namespace=operands.NAMESPACE)
     return pending("Leaving", **text._asdict(), details=(line,))
 
 

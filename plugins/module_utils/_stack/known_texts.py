@@ -108,7 +108,7 @@ _TOOLKIT_AND_DISCOVERY: t.Final = (
         r"(?:elfutils-libelf|kernel-(?:headers|devel|core|modules|\d))"
         r"|Could not resolve Linux kernel version|Unable to find the kernel source tree"
         r"|/lib/modules/\S+/build: No such file or directory",
-        "GPU-DRV-NODTK",
+        "GPU-DRV-NO-DTK",
         (DRIVER,),
         f"{_GPU}234",
     ),
@@ -180,7 +180,7 @@ _DRIVERS: t.Final = (
     Signature(
         r"Could not unload NVIDIA driver kernel modules, driver is in use"
         r"|failed to unload driver: resource temporarily unavailable",
-        "GPU-DRV-INUSE",
+        "GPU-DRV-IN-USE",
         (DRIVER,),
         f"{_GPU}2166",
     ),
@@ -214,7 +214,7 @@ _DRIVERS: t.Final = (
     ),
     Signature(
         rf"not{_ON}supported{_ON}by{_ON}open{_ON}nvidia\.ko",
-        "GPU-DRV-FLAVOUR",
+        "GPU-DRV-FLAVOR",
         (DRIVER, KERNEL),
         "https://github.com/negativo17/nvidia-driver/issues/158",
         "the GPU needs the proprietary kernel modules, and the open ones are loaded",
@@ -223,7 +223,7 @@ _DRIVERS: t.Final = (
     ),
     Signature(
         rf"requires{_ON}use{_ON}of{_ON}the{_ON}NVIDIA{_ON}open{_ON}kernel{_ON}modules",
-        "GPU-DRV-FLAVOUR",
+        "GPU-DRV-FLAVOR",
         (DRIVER, KERNEL),
         "https://github.com/NVIDIA/cloud-native-docs/pull/6",
         "the GPU needs the open kernel modules, and the proprietary ones are loaded",
@@ -665,7 +665,7 @@ _CLUSTER: t.Final = (
     ),
     Signature(
         r"rmmod: ERROR: Module (?:mlx|ib_|rdma_|iw_)\S* is in use",
-        "NIC-DRV-INUSE",
+        "NIC-DRV-IN-USE",
         (OPERAND,),
         f"{_NIC}1639",
     ),

@@ -30,7 +30,7 @@ def judge_alive(node: KubeObject) -> Finding | None:
     if is_ready(node):
         return None
     more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
-    return on_node(PENDING, node, "NotReady", *about_node("GPU-NODE-NOTREADY", node=name(node)), **more)
+    return on_node(PENDING, node, "NotReady", *about_node("GPU-NODE-NOT-READY", node=name(node)), **more)
 
 
 def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) -> Finding | None:

@@ -58,9 +58,9 @@ _CAUSE_IN_LOG: t.Final = (
 )
 _HINT_IN_LOG: t.Final = (
     "GPU-ALLOC",
-    "GPU-CP-NOTREADY",
+    "GPU-CP-NOT-READY",
     "GPU-CP-OPERAND",
-    "GPU-DRA-NOTREADY",
+    "GPU-DRA-NOT-READY",
     "GPU-DRA-SLICES",
     "GPU-DRV-OUTDATED",
     "GPU-MIG-FAILED",

@@ -71,7 +71,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     selector = ",".join(f"{key}={value}" for key, value in (params.node_selector or {}).items())
     if len(nodes) < params.min_nodes:
         wanted = number_of(params.min_nodes, "node")
-        return NotReadyError("WORK-NO-NODES", selector=selector, number=len(nodes), wanted=wanted)
+        return NotReadyError("WORK-NODES", selector=selector, number=len(nodes), wanted=wanted)
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes

@@ -202,7 +202,7 @@ def _look(api: Api, group: t.Sequence[Turn], remembered: fingerprints.Memory) ->
         if not api.check_mode:
             raise problem
         # Nobody makes the nodes of a pool that has a selector of its own.
-        is_made = problem.code != "WORK-NO-NODES" or POOL in (params.node_selector or {})
+        is_made = problem.code != "WORK-NODES" or POOL in (params.node_selector or {})
         if not (first.foreseen and is_made):
             api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
         found = []

@@ -38,7 +38,7 @@ def test_an_upgrade_goes_from_node_to_node(
         }
     )
     held = playbook.module("special_resource", **options(kmm={"version": "2"}))
-    assert (held["code"], "default/it-card-user" in held["msg"]) == ("GPU-KMM-INUSE", True)
+    assert (held["code"], "default/it-card-user" in held["msg"]) == ("GPU-KMM-IN-USE", True)
     assert [labels(cluster, name)[VERSION] for name in cards] == ["2", "1"]
 
     cluster.client.delete("v1", "pods", "it-card-user", "default")
@@ -71,7 +71,7 @@ def test_what_cannot_work_is_found_before_anything_is_written(
     unsigned = playbook.module(
         "special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}})
     )
-    assert unsigned["code"] == "GPU-KMM-MISSING"
+    assert unsigned["code"] == "GPU-KMM-ABSENT"
     assert "kmm.sign.key_secret: there is no Secret it-none" in unsigned["msg"]
     lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
     assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]

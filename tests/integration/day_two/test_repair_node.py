@@ -79,7 +79,7 @@ def test_a_node_that_stays_broken_stays_cordoned_and_is_not_rebooted_twice(place
     assert (repaired(run)["code"], place.writes(run)) == ("REPAIR-STAYS", [])
     assert boot(place, "t4-1") == after
     refused = place.run("repair_node", gpu_node="t4-1", gpu_repair_replace=True, **POD)
-    assert (repaired(refused)["code"], place.writes(refused)) == ("NODE-NOT-OURS", [])
+    assert (repaired(refused)["code"], place.writes(refused)) == ("NODE-FOREIGN", [])
 
 
 def test_the_module_takes_the_name_of_a_node_alone(place: Place) -> None:

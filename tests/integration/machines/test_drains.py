@@ -31,7 +31,7 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
     assert node(name="nobody", state="drained")["code"] == "NODE-ABSENT"
     worker = next(one for one in pool.client.list("v1", "nodes") if one["metadata"]["name"] not in pool.names)
     foreign = node(name=worker["metadata"]["name"], state="replaced")
-    assert (foreign["code"], audit.writes(foreign)) == ("NODE-NOT-OURS", [])
+    assert (foreign["code"], audit.writes(foreign)) == ("NODE-FOREIGN", [])
 
 
 def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:

@@ -45,7 +45,7 @@ def test_the_pool_that_the_remedy_describes_works_from_end_to_end(place: Place) 
 def test_a_node_of_the_machine_pool_is_not_replaced(place: Place) -> None:
     (node,) = place.client.list("v1", "nodes", labels="gpu-pool=demo")
     refused = place.run("replace_node", gpu_node=node["metadata"]["name"])
-    assert (refused.failure["code"], place.writes(refused)) == ("NODE-NOT-OURS", [])
+    assert (refused.failure["code"], place.writes(refused)) == ("NODE-FOREIGN", [])
     now = must_get(place.client, "v1", "nodes", node["metadata"]["name"])
     assert "unschedulable" not in now["spec"]
 

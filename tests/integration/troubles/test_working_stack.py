@@ -265,7 +265,7 @@ def test_a_taint_that_no_operand_tolerates(cluster: Cluster, demo: Demo, audit: 
 def test_the_driver_crashes(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
     with trouble(cluster, "driver-crashloop"):
         run = demo.enable("gpu_operator")
-    found = verdict(run, "GPU-DRV-NODTK", "gpu")
+    found = verdict(run, "GPU-DRV-NO-DTK", "gpu")
     assert (
         f"Node {gpu_nodes(cluster)[0]}: driver: container nvidia-driver-ctr of pod nvidia-driver-daemonset-"
         in found["message"]

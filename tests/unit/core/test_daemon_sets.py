@@ -24,7 +24,7 @@ def test_they_are_gone_only_with_their_pods() -> None:
     other = obj("driver", "9", "policy")
 
     found = gone({"daemonsets": [ours, other], "pods": pods})
-    assert (found.verdict, found.code) == ("pending", "GPU-LEFTOVER")
+    assert (found.verdict, found.code) == ("pending", "GPU-LEFT")
     assert found.details == (
         "7 left: daemonset/driver, pod/driver-0, pod/driver-1, pod/driver-2, pod/driver-3, …",
     )

@@ -144,7 +144,7 @@ def test_a_machine_that_is_deleted(age: float, busy: bool) -> None:
     first, *others = found_in(saw(machines=[one], nodes=[node(ready="False", since=60)]))
     assert (first.code, first.node, first.is_busy) == ("MACH-DELETE-TIMEOUT", "n1", busy)
     assert "budget keeps pod x" in first.message
-    assert [(other.code, other.cause) for other in others] == [("GPU-NODE-NOTREADY", "machine")]
+    assert [(other.code, other.cause) for other in others] == [("GPU-NODE-NOT-READY", "machine")]
 
 
 def machine_set(replicas: int, written: float, **more: t.Any) -> dict[str, t.Any]:
@@ -177,7 +177,7 @@ def test_a_failed_machine_explains_no_other_node_and_nothing_of_the_cluster() ->
     of_all = Trouble(layer="nfd", code="NFD-DEGRADED", about="NFD", message="m", remedy="r")
     found = found_in(saw(machines=[machine("Failed", errorMessage=LIMIT)], size=1), of_all)
     assert [(one.code, one.cause) for one in found if one.code == "NFD-DEGRADED"] == [("NFD-DEGRADED", "")]
-    assert [code for code, _about in roots(seen)] == ["MACH-QUOTA", "GPU-NODE-NOTREADY"]
+    assert [code for code, _about in roots(seen)] == ["MACH-QUOTA", "GPU-NODE-NOT-READY"]
 
 
 def test_machines_of_one_kind_are_told_once() -> None:

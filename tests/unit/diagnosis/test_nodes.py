@@ -23,7 +23,7 @@ def test_a_node_whose_kubelet_is_down() -> None:
     one = machine("Running", nodeRef={"name": "n1"})
     one["spec"]["providerID"] = "aws:///us-east-2a/i-0123"
     (found,) = found_in(saw(nodes=[node(ready="Unknown", since=900)], machines=[one]))
-    assert (found.code, found.pool, found.since) == ("GPU-NODE-NOTREADY", "train", ago(900))
+    assert (found.code, found.pool, found.since) == ("GPU-NODE-NOT-READY", "train", ago(900))
     assert found.message == "Node n1 is not Ready: container runtime is down."
     assert found.evidence == (f"Node n1: the kubelet was last heard at {ago(50)}",)
     assert "`oc describe node n1`" in found.remedy
@@ -126,7 +126,7 @@ def test_a_reboot_of_a_run_that_works_is_busy() -> None:
     one = cordoned(annotations=OURS, ready="Unknown", since=90)
     assert result(saw(nodes=[one], lease=[leased(RUN, 5)]))["diagnosis"]["healthy"]
     codes = [code for code, _about in roots(saw(nodes=[one], lease=[leased(RUN, 900)]))]
-    assert codes == ["GPU-NODE-NOTREADY", "NODE-LEFT"]
+    assert codes == ["GPU-NODE-NOT-READY", "NODE-LEFT"]
 
 
 def worker(*tolerations: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -153,7 +153,7 @@ class TestQueues:
             local_queues=[self.local],
             cluster_queues=[self.queue("False", "FlavorNotFound")],
         )
-        assert (made.code, made.layer) == ("QUEUE-INACTIVE", "quota")
+        assert (made.code, made.layer) == ("QUEUE-NOT-ACTIVE", "quota")
         assert "flavors not found" in made.message
 
     def test_somebody_stopped_the_queue(self) -> None:

@@ -26,7 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
         ("GPU-MIG-FAILED", stages.ALLOCATABLE, model.SHARING),
         ("GPU-ALLOC", stages.ALLOCATABLE, model.PLUGIN),
         ("NIC-DRV-CRASH", stages.DRIVER, model.NIC),
-        ("GPU-NODE-NOTREADY", stages.LABELS, model.NODE),
+        ("GPU-NODE-NOT-READY", stages.LABELS, model.NODE),
         ("GPU-NFD-LABELS", stages.LABELS, model.NFD),
         ("GPU-CP-RECONCILE", stages.CRD, model.OPERATORS),
     ],

@@ -113,7 +113,7 @@ def test_an_update_is_busy_and_explains_the_node(ready: str) -> None:
 
 def test_a_node_that_does_not_come_back_from_its_update() -> None:
     seen = saw(nodes=[cordoned(annotations=WORKING, ready="Unknown", since=2000)], config_pools=[pool()])
-    assert roots(seen) == [("GPU-NODE-NOTREADY", "Node n1")]
+    assert roots(seen) == [("GPU-NODE-NOT-READY", "Node n1")]
 
 
 def test_nodes_that_wait_for_their_turn_are_a_note() -> None:

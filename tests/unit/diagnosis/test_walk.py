@@ -127,7 +127,7 @@ def test_without_pools_those_of_the_labels_are_judged(seen: dict[str, list[Data]
     server = cluster(seen)
     server.logs[name] = LOG
     found = look(server, pools=None)["diagnosis"]
-    assert (found["code"], found["troubles"][0]["pools"]) == ("GPU-DRV-NODTK", ["training"])
+    assert (found["code"], found["troubles"][0]["pools"]) == ("GPU-DRV-NO-DTK", ["training"])
 
 
 def test_nodes_of_a_pool_are_not_judged_again_with_those_of_none(seen: dict[str, list[Data]]) -> None:
@@ -147,7 +147,7 @@ def test_a_crashed_driver_is_explained_by_its_log(seen: dict[str, list[Data]]) -
     server.logs[name] = LOG
     found = look(server)
     first = found["diagnosis"]["troubles"][0]
-    assert (first["layer"], first["code"], first["cause"]) == ("driver", "GPU-DRV-NODTK", "")
+    assert (first["layer"], first["code"], first["cause"]) == ("driver", "GPU-DRV-NO-DTK", "")
     assert any(
         f"{name}/nvidia-driver-ctr: FATAL: failed to install elfutils" in line for line in first["evidence"]
     )
@@ -161,7 +161,7 @@ def test_what_may_not_be_read_hides_nothing_else(seen: dict[str, list[Data]]) ->
     server.logs[name] = LOG
     server.forbidden = ("resourcequotas", "events")
     found = look(server)["diagnosis"]
-    assert found["code"] == "GPU-DRV-NODTK"
+    assert found["code"] == "GPU-DRV-NO-DTK"
     assert [one["what"] for one in found["unread"]] == ["quotas"]
 
 
@@ -199,7 +199,7 @@ def test_two_causes_behind_one_symptom_stay_apart(seen: dict[str, list[Data]]) -
     }
     found = look(server, pools=None)["diagnosis"]["troubles"]
     assert {one["code"]: one["nodes"] for one in found if one["layer"] == "driver"} == {
-        "GPU-DRV-NODTK": ["gpu-0"],
+        "GPU-DRV-NO-DTK": ["gpu-0"],
         "GPU-DRV-SIGN": ["gpu-1"],
     }
 
@@ -305,7 +305,7 @@ def test_the_log_before_the_restart_is_read_where_the_current_one_tells_of_no_er
     name = crash(seen)
     server = cluster(seen)
     server.logs[name], server.before[name] = log, LOG
-    assert roots(look(server)) == [("driver", "GPU-DRV-NODTK")]
+    assert roots(look(server)) == [("driver", "GPU-DRV-NO-DTK")]
 
 
 def test_colours_hide_no_error(seen: dict[str, list[Data]]) -> None:
@@ -340,7 +340,7 @@ def test_a_crash_of_the_operator_is_no_cause_of_a_crash_of_the_driver(seen: dict
     seen["pods"].append(operator)
     server = cluster(seen)
     server.logs = {name: LOG, "gpu-operator-1-x": "panic: no idea\n"}
-    assert roots(look(server)) == [("operators", "OLM-OPERATOR-DOWN"), ("driver", "GPU-DRV-NODTK")]
+    assert roots(look(server)) == [("operators", "OLM-OPERATOR-DOWN"), ("driver", "GPU-DRV-NO-DTK")]
 
 
 def test_the_status_of_an_nvidia_driver_is_a_consequence_of_its_crash(seen: dict[str, list[Data]]) -> None:
@@ -350,8 +350,8 @@ def test_the_status_of_an_nvidia_driver_is_a_consequence_of_its_crash(seen: dict
     put(server, "NVIDIADriver", "t4", spec={"nodeSelector": selector}, status={"state": "notReady"})
     server.logs[name] = LOG
     found = look(server)
-    assert ("operators", "GPU-NVD-NOTREADY") not in roots(found)
-    assert ("driver", "GPU-DRV-NODTK") in roots(found)
+    assert ("operators", "GPU-NVD-NOT-READY") not in roots(found)
+    assert ("driver", "GPU-DRV-NO-DTK") in roots(found)
 
 
 def test_pods_that_may_not_be_read_are_named_and_raise_no_alarm(seen: dict[str, list[Data]]) -> None:

@@ -106,9 +106,9 @@ def test_named_nodes_have_to_be_there() -> None:
     ("live", "clock", "verdict", "code"),
     [
         (instance(Available="True", Degraded="False"), 0, "ready", ""),
-        (instance(Available="False", Progressing="True"), 300, "pending", "NFD-NOTREADY"),
-        (instance(), 0, "pending", "NFD-NOTREADY"),
-        (instance("another"), 0, "pending", "NFD-NOTREADY"),
+        (instance(Available="False", Progressing="True"), 300, "pending", "NFD-NOT-READY"),
+        (instance(), 0, "pending", "NFD-NOT-READY"),
+        (instance("another"), 0, "pending", "NFD-NOT-READY"),
         (instance(Available="False", Degraded="True"), 30, "pending", "NFD-DEGRADED"),
         (instance(Available="False", Degraded="True"), 60, "failed", "NFD-DEGRADED"),
     ],

@@ -161,7 +161,7 @@ def test_a_plan_with_another_operator_is_refused_and_the_way_shown(server: FakeS
 
 
 @pytest.mark.parametrize(
-    ("name", "code"), [("nfd", "OLM-NOT-OURS"), (GPU, "OLM-NOT-INSTALLED"), ("nvidia", "INPUT-VALUE")]
+    ("name", "code"), [("nfd", "OLM-FOREIGN"), (GPU, "OLM-NOT-INSTALLED"), ("nvidia", "INPUT-VALUE")]
 )
 def test_what_cannot_be_upgraded_is_refused_with_its_path(server: FakeServer, name: str, code: str) -> None:
     put(server, "nfd", "1.0.0", "a", ours=False)

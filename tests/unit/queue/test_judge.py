@@ -46,10 +46,10 @@ def local(status: str = "True") -> Data:
     ("found", "verdict", "code"),
     [
         pytest.param(live(), "ready", "", id="active"),
-        pytest.param(live(generation=2), "pending", "QUEUE-NOT-ACTIVE", id="Kueue saw an older one"),
-        pytest.param({}, "pending", "QUEUE-NOT-ACTIVE", id="not there"),
-        pytest.param(live("FlavorNotFound"), "pending", "QUEUE-INACTIVE", id="no flavor"),
-        pytest.param(live("AdmissionCheckInactive"), "pending", "QUEUE-INACTIVE", id="admission check"),
+        pytest.param(live(generation=2), "pending", "QUEUE-PENDING", id="Kueue saw an older one"),
+        pytest.param({}, "pending", "QUEUE-PENDING", id="not there"),
+        pytest.param(live("FlavorNotFound"), "pending", "QUEUE-NOT-ACTIVE", id="no flavor"),
+        pytest.param(live("AdmissionCheckInactive"), "pending", "QUEUE-NOT-ACTIVE", id="admission check"),
         pytest.param(live("Stopped", stopPolicy="Hold"), "ready", "", id="somebody stopped it"),
     ],
 )

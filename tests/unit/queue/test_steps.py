@@ -117,7 +117,7 @@ def test_kueue_that_does_not_look_ends_the_wait() -> None:
     world.is_slow = True
     with pytest.raises(AcceleratorError) as caught:
         steps.present(world.api(seconds=2.0), params(queue()))
-    assert caught.value.code == "QUEUE-NOT-ACTIVE"
+    assert caught.value.code == "QUEUE-PENDING"
     assert "kueue-controller-manager" in caught.value.remedy
 
 

@@ -175,7 +175,7 @@ def test_a_missing_namespace_is_refused_before_the_first_write() -> None:
     server = ClaimServer()
     with pytest.raises(AcceleratorError) as raised:
         share(server, [ONE, {**ONE, "namespace": "team-b"}])
-    assert (raised.value.code, server.writes()) == ("GPU-CLAIM-NAMESPACE", [])
+    assert (raised.value.code, server.writes()) == ("GPU-CLAIM-NO-NAMESPACE", [])
 
 
 def test_a_quota_that_is_too_small_is_named() -> None:

@@ -114,9 +114,9 @@ def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
         (
             "GPU-DRV-OUTDATED",
             "Could not unload NVIDIA driver kernel modules, driver is in use",
-            "GPU-DRV-INUSE",
+            "GPU-DRV-IN-USE",
         ),
-        ("GPU-CP-NOTREADY", "driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
+        ("GPU-CP-NOT-READY", "driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
         ("GPU-TAINT", "driver-toolkit imagestream not found", "GPU-TAINT"),
         ("GPU-ALLOC", "everything is fine", "GPU-ALLOC"),
     ],

@@ -65,7 +65,7 @@ def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snap
 
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert judge_gone({"daemonsets": [], "pods": []}).is_ready
-    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
+    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFT"
     assert judge_gone(seen).details
 
 
@@ -100,8 +100,8 @@ def test_a_label_has_a_minute(seen: Snapshot) -> None:
 FAILED: t.Final = Finding("failed", "Crash", "Node a-0: driver crashes.", "GPU-DRV-CRASH", pool="a")
 LATE: t.Final = Finding("pending", "Starts", "Node b-0: driver starts.", "GPU-OPERAND", pool="b")
 SHARED: t.Final = Finding("failed", "Gone", "The operator is gone.", "GPU-CP-ABSENT")
-STATUS: t.Final = Finding("pending", "NotReady", "It is notReady.", "GPU-CP-NOTREADY", waits=True)
-AT_WORK: t.Final = Finding("pending", ROLLOUT, "The operator is at work.", "GPU-CP-NOTREADY")
+STATUS: t.Final = Finding("pending", "NotReady", "It is notReady.", "GPU-CP-NOT-READY", waits=True)
+AT_WORK: t.Final = Finding("pending", ROLLOUT, "The operator is at work.", "GPU-CP-NOT-READY")
 
 
 @pytest.mark.parametrize("open_now", [LATE, AT_WORK])

@@ -78,7 +78,7 @@ def test_only_a_text_that_proves_it_leads_to_another_driver_on_the_nodes() -> No
         "GPU-DRV-BRANCH",
         "GPU-DRV-BUILD",
         "GPU-DRV-CUDA",
-        "GPU-DRV-FLAVOUR",
+        "GPU-DRV-FLAVOR",
     }
 
 

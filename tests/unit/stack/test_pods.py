@@ -25,11 +25,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
     [
         (
             "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.",
-            "GPU-DRV-NODTK",
+            "GPU-DRV-NO-DTK",
         ),
         ("modprobe: ERROR: could not insert 'nvidia': Required key not available", "GPU-DRV-SIGN"),
         ("NVRM: RmInitAdapter failed! (0x22:0x56:884)", "GPU-DRV-INIT"),
-        ("Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
+        ("Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-IN-USE"),
     ],
 )
 def test_a_known_text_in_the_log_brings_its_remedy(log: str, code: str) -> None:

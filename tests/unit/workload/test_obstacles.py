@@ -39,8 +39,8 @@ def test_an_image_that_no_kubelet_can_parse_is_refused() -> None:
 @pytest.mark.parametrize(
     ("nodes", "given", "code"),
     [
-        ([], {}, "WORK-NO-NODES"),
-        ([node()], {"min_nodes": 2}, "WORK-NO-NODES"),
+        ([], {}, "WORK-NODES"),
+        ([node()], {"min_nodes": 2}, "WORK-NODES"),
         ([node()], {"expected": {"nvidia.com/gpu": 4}}, "GPU-ALLOC"),
         ([node(gpu="0")], {}, "GPU-ALLOC"),
     ],

@@ -106,7 +106,7 @@ def test_the_codes_of_all_pools_that_fail_are_told() -> None:
     with pytest.raises(NotReadyError) as caught:
         validate(world, pools=[absent, *POOLS])
     assert re.match(r"Pool c: ", caught.value.message), caught.value.message
-    assert caught.value.code == "WORK-NO-NODES"
+    assert caught.value.code == "WORK-NODES"
     assert [line for line in caught.value.evidence if line.startswith("pool b: WORK-FAILED: ")]
 
 

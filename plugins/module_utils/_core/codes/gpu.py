@@ -41,7 +41,7 @@ CODES: t.Final = (
         "`sharing.claims` of the pool.",
     ),
     Code(
-        "GPU-CLAIM-NAMESPACE",
+        "GPU-CLAIM-NO-NAMESPACE",
         "Namespace {namespace} of a shared claim does not exist. Nothing was changed.",
         "Run `oc create namespace {namespace}`.",
     ),
@@ -83,7 +83,7 @@ CODES: t.Final = (
         "gpucluster {cluster}` if this collection did not make it. Pods that hold its claims end.",
     ),
     Code(
-        "GPU-CP-NOTREADY",
+        "GPU-CP-NOT-READY",
         "ClusterPolicy {policy} is not ready: {why}.",
         "Run `oc describe clusterpolicy {policy}`, then `oc logs -n nvidia-gpu-operator "
         "deployment/gpu-operator`.",
@@ -113,7 +113,7 @@ CODES: t.Final = (
         "Run `oc describe {resource}`; its events and conditions give the cause.",
     ),
     Code(
-        "GPU-CR-NOTREADY",
+        "GPU-CR-NOT-READY",
         "{object} is not ready{also}.",
         "Run `oc describe {resource}`; its events and conditions give the cause.",
     ),
@@ -137,7 +137,7 @@ CODES: t.Final = (
         "Run `oc get resourceclaims -A`, and delete the pods that hold them first: they end.",
     ),
     Code(
-        "GPU-DRA-NOTREADY",
+        "GPU-DRA-NOT-READY",
         "GPUCluster {cluster} is not ready: {why}.",
         "Run `oc describe gpucluster {cluster}`, then `oc logs -n nvidia-gpu-operator "
         "deployment/gpu-operator`.",
@@ -180,7 +180,7 @@ CODES: t.Final = (
         "pods that use GPUs, and upgrade_driver.yml asks first.",
     ),
     Code(
-        "GPU-DRV-FLAVOUR",
+        "GPU-DRV-FLAVOR",
         "The log names the flavour of kernel modules, open or proprietary, that the GPU needs, and the other "
         "one is loaded.",
         "Set `driver.kernel_module_type` of the pool to auto, or to the flavour that the message names; the "
@@ -195,7 +195,7 @@ CODES: t.Final = (
         "reboot, which ends the node's pods, does not help, have the board replaced.",
     ),
     Code(
-        "GPU-DRV-INUSE",
+        "GPU-DRV-IN-USE",
         "The old driver is still in use on the node.",
         "Run `oc adm drain {node} --ignore-daemonsets`, which ends the pods of the node, or reboot it; do "
         "not delete driver pods by hand.",
@@ -213,7 +213,7 @@ CODES: t.Final = (
         "--ignore-daemonsets`, which ends the pods of the node, and reboot it.",
     ),
     Code(
-        "GPU-DRV-NODTK",
+        "GPU-DRV-NO-DTK",
         "The driver is being built without the Driver Toolkit, from packages that it does not find.",
         "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and add a tag for the node's "
         "OSTREE_VERSION; entitlements are not needed.",
@@ -316,7 +316,7 @@ CODES: t.Final = (
         "Correct the Dockerfile in `kmm.kernel_mappings`.",
     ),
     Code(
-        "GPU-KMM-INUSE",
+        "GPU-KMM-IN-USE",
         "Node {node} cannot get version {version} while pods hold its devices: {pods}.",
         "End these pods, or run `oc adm cordon {node}` and move them; then run the task again. Nodes that "
         "have the version keep it.",
@@ -332,7 +332,7 @@ CODES: t.Final = (
         "Run `oc logs POD -n NAMESPACE` for the worker pod that the message names.",
     ),
     Code(
-        "GPU-KMM-MISSING",
+        "GPU-KMM-ABSENT",
         "{option}: there is no {kind} {name} in namespace {namespace}.",
         "Create it first{also}; `oc get {kind} -n {namespace}` lists what is there.",
     ),
@@ -380,7 +380,7 @@ CODES: t.Final = (
         "and pods with its devices end.",
     ),
     Code(
-        "GPU-LEFTOVER",
+        "GPU-LEFT",
         "{what} are still there: {left}.",
         "Run `oc get daemonset,pods -n {namespace}` to find finalizers and pods that do not end.",
     ),
@@ -515,7 +515,7 @@ CODES: t.Final = (
         "nobody uses go by themselves; give new nodes of the pool a larger disk with its key `disk`.",
     ),
     Code(
-        "GPU-NODE-NOTREADY",
+        "GPU-NODE-NOT-READY",
         "Node {node}: the node is not Ready.",
         "Run `oc describe node {node}`.",
     ),
@@ -587,7 +587,7 @@ CODES: t.Final = (
         "`gpu_pools` (module option `backend`: nvidiadriver).",
     ),
     Code(
-        "GPU-NVD-NOTREADY",
+        "GPU-NVD-NOT-READY",
         "NVIDIADriver {driver} is not ready: {why}.",
         "Run `oc describe nvidiadriver {driver}`, then `oc logs -n nvidia-gpu-operator "
         "deployment/gpu-operator`.",
@@ -776,7 +776,7 @@ CODES: t.Final = (
         "from its chart and image.",
     ),
     Code(
-        "GPU-SRO-NOTREADY",
+        "GPU-SRO-NOT-READY",
         "SpecialResource {name} is {state}.",
         "Run `oc describe specialresource {name}`, check that its operator runs, or set `sro.migrate_to`.",
     ),

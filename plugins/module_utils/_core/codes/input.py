@@ -64,11 +64,6 @@ CODES: t.Final = (
         "Correct the entry of `objects` that the message names.",
     ),
     Code(
-        "INPUT-MISSING",
-        "{option} is missing{also}.",
-        "Set `{option}`, such as {example}.",
-    ),
-    Code(
         "INPUT-NAMESPACE",
         "{object} has no metadata.namespace, and {resource} are namespaced.",
         "Set `metadata.namespace`.",
@@ -91,10 +86,8 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-REQUIRED",
-        "A key of a nested option is missing, or a variable without which a playbook has nothing to do. The "
-        "message names it.",
-        "Set what the message names; `ansible-doc accelerators.openshift.MODULE` describes options, "
-        "docs/guide.md the variables of playbooks.",
+        "{option} is missing{also}.",
+        "Set `{option}`, such as {example}.",
     ),
     Code(
         "INPUT-TYPE",

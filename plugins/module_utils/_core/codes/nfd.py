@@ -70,7 +70,7 @@ CODES: t.Final = (
         "Run `oc get nodes --show-labels`.",
     ),
     Code(
-        "NFD-NOTREADY",
+        "NFD-NOT-READY",
         "{object} is not Available yet{also}.",
         "Run `oc get daemonset,deployment,pods -n {namespace}`, then `oc logs {log} --tail=50`.",
     ),

@@ -40,7 +40,7 @@ CODES: t.Final = (
         "Run `oc logs POD -n nvidia-network-operator --previous`.",
     ),
     Code(
-        "NIC-DRV-INUSE",
+        "NIC-DRV-IN-USE",
         "Modules of storage or of another RDMA driver hold the NIC driver that is to be replaced.",
         'Add {name: UNLOAD_STORAGE_MODULES, value: "true"} to ofed_driver.env in '
         "nvidia_network_operator_nic_cluster_policy (`spec.ofedDriver.env` of the NicClusterPolicy); it "

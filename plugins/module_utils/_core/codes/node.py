@@ -72,7 +72,7 @@ CODES: t.Final = (
         "`gpu_on_busy: wait` (module option `on_busy`).",
     ),
     Code(
-        "NODE-NOT-OURS",
+        "NODE-FOREIGN",
         "Node {node} was not replaced: {why}.",
         "Run `oc get {object} -o yaml --show-managed-fields` to find out which tool made it, and replace "
         "the node with that tool.",

@@ -153,7 +153,7 @@ CODES: t.Final = (
         "`gpu_upgrade_operators`.",
     ),
     Code(
-        "OLM-NOT-OURS",
+        "OLM-FOREIGN",
         "Subscription {subscription} was created by {creator}{also}. Nothing was changed.",
         "Set `gpu_operator_adopt: take` or `node_feature_discovery_adopt: take` (module option `adopt`), or "
         "ask for what the Subscription has.",

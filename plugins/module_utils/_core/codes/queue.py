@@ -37,7 +37,7 @@ CODES: t.Final = (
         "Set `gpu_policy_adopt: take` (module option `adopt`), or give the queue or the pool another name.",
     ),
     Code(
-        "QUEUE-INACTIVE",
+        "QUEUE-NOT-ACTIVE",
         "ClusterQueue {queue} is not active ({condition}): {answer}",
         "Run `oc describe clusterqueues.kueue.x-k8s.io {queue}`, and mend what is missing.",
     ),
@@ -88,7 +88,7 @@ CODES: t.Final = (
         "Remove `gpu_queue_topology` (module option `topology`), or install a newer release of Kueue.",
     ),
     Code(
-        "QUEUE-NOT-ACTIVE",
+        "QUEUE-PENDING",
         "{object} is not active: {why}",
         "Run `oc get pods -A -l control-plane=controller-manager,app.kubernetes.io/name=kueue` and `oc logs "
         "-n openshift-kueue-operator deployment/kueue-controller-manager`.",

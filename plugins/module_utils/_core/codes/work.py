@@ -112,7 +112,7 @@ CODES: t.Final = (
         "Run `oc get clusteroperator kube-controller-manager`.",
     ),
     Code(
-        "WORK-NO-NODES",
+        "WORK-NODES",
         "{selector} selects {number} of {wanted}, so nothing can be validated.",
         "Run `oc get nodes -l {selector}`, and create the nodes of the pool first with `ansible-playbook "
         "playbooks/enable_gpus.yml -e @FILE`.",

@@ -138,7 +138,7 @@ def _not_ours(node: str, set_name: str, namespace: str) -> AcceleratorError:
         remedy = f"machineset {set_name} -n {namespace}"
     else:
         what, remedy = "it has no machine set that would make another machine", f"node {node}"
-    return AcceleratorError("NODE-NOT-OURS", node=node, why=what, object=remedy)
+    return AcceleratorError("NODE-FOREIGN", node=node, why=what, object=remedy)
 
 
 def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:

@@ -82,7 +82,7 @@ class Judge(StackJudge):
         """Return the findings; those about missing devices fail too, once devices should be there."""
         findings = super().harden(findings)
         is_claimed = findings[-1].is_ready and all(
-            one.code not in (RUNNING, "GPU-CP-NOTREADY") for one in findings
+            one.code not in (RUNNING, "GPU-CP-NOT-READY") for one in findings
         )
         doubtful = [is_claimed or one.reason.startswith(WITHHELD) for one in findings]
         return harden_some(self._doubt, findings, doubtful)
@@ -142,7 +142,7 @@ def judge_rollout(policy: KubeObject, daemonsets: t.Iterable[KubeObject]) -> lis
     if not late:
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
-    text = text_of("GPU-CP-NOTREADY", policy=name(policy), why=f"it is not applied yet to {shown}")
+    text = text_of("GPU-CP-NOT-READY", policy=name(policy), why=f"it is not applied yet to {shown}")
     return [on_object(PENDING, ROLLOUT, **text._asdict())]
 
 

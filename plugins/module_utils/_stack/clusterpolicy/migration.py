@@ -76,7 +76,7 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "Every NVIDIADriver of this collection is disabled.")
-    text = text_of("GPU-NVD-NOTREADY", driver=" ".join(late), why="it is not disabled yet")
+    text = text_of("GPU-NVD-NOT-READY", driver=" ".join(late), why="it is not disabled yet")
     return pending("Driving", **text._asdict())
 
 

@@ -133,7 +133,7 @@ def _judge_marks(node: KubeObject, pool: StackPool) -> Finding | None:
         now, log = marks.get(GPU_PRESENT, "absent"), operands.OPERATOR_LOG
         what = f"the operator has not labelled it {GPU_PRESENT}=true (it is {now})"
         more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
-        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", log, **more)
+        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOT-READY", log, **more)
     if virtual_machines.of_machines([pool]):
         return judge_opt_out(node, ("sandbox-device-plugin", "sandbox-validator"))
     return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))

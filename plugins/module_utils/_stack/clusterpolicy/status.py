@@ -107,7 +107,7 @@ def judge_status(policy: KubeObject, has_nodes: bool) -> Finding:
     if now == "ready":
         # The operator writes state and conditions one after the other.
         wrong = f"state ready, and its conditions are not yet: {said or why or 'they give no reason'}"
-    code, message, remedy = text_of("GPU-CP-NOTREADY", policy=object_name, why=wrong)
+    code, message, remedy = text_of("GPU-CP-NOT-READY", policy=object_name, why=wrong)
     if known := recognise(said, place=OPERATOR):
         code, remedy = known.code, known.advice(remedy)
     if not policy.get("status"):

@@ -36,7 +36,7 @@ def judge(live: KubeObject, asked: Expressions) -> Readiness:
         return ready("Ready", str(said or ""))
     line = f"its operator has seen generation {seen} of {now}" if is_old else f"not ready{text}"
     why = f": {line}" if is_old else text
-    late = text_of("GPU-CR-NOTREADY", object=object_name, resource=resource, also=why)
+    late = text_of("GPU-CR-NOT-READY", object=object_name, resource=resource, also=why)
     return pending("Unobserved" if is_old else "NotReady", **late._asdict(), details=(line,))
 
 

@@ -28,7 +28,7 @@ def check(params: StackParams) -> None:
     custom = params.custom
     if not custom:
         example = f'{{definition: THE OBJECT, ready: "{_AVAILABLE}"}}'
-        raise InputError("INPUT-MISSING", option="custom", example=example, also=", and backend is custom")
+        raise InputError("INPUT-REQUIRED", option="custom", example=example, also=", and backend is custom")
     _check_definition(custom["definition"])
     check_resources(custom.get("expected") or {}, "custom.expected")
     metadata = custom["definition"]["metadata"]
@@ -43,7 +43,7 @@ def check(params: StackParams) -> None:
     if params.state == "present":
         if not custom.get("ready"):
             why = ": without it the task cannot know when the object is ready"
-            raise InputError("INPUT-MISSING", option="custom.ready", example=f'"{_AVAILABLE}"', also=why)
+            raise InputError("INPUT-REQUIRED", option="custom.ready", example=f'"{_AVAILABLE}"', also=why)
         expressions(params)
 
 
@@ -52,7 +52,7 @@ def _check_definition(definition: KubeObject) -> None:
     for path, example in examples.items():
         value = at(definition, path)
         if not value or not isinstance(value, str):
-            raise InputError("INPUT-MISSING", option=f"custom.definition.{path}", example=example)
+            raise InputError("INPUT-REQUIRED", option=f"custom.definition.{path}", example=example)
 
 
 def expressions(params: StackParams) -> Expressions:

@@ -68,7 +68,7 @@ def judge(snapshot: Snapshot, pools: t.Sequence[StackPool], wanted: t.Sequence[K
     """
     cluster = named(snapshot["clusters"], NAME)
     if not cluster:
-        return [not_yet(f"GPUCluster {NAME}", "NoCluster", "GPU-DRA-NOTREADY", operands.NAMESPACE)]
+        return [not_yet(f"GPUCluster {NAME}", "NoCluster", "GPU-DRA-NOT-READY", operands.NAMESPACE)]
     error = find(cluster, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         message = f"GPUCluster {NAME}: {error.get('message', '')}"
@@ -96,7 +96,7 @@ def _judge_status(cluster: KubeObject) -> Finding:
         return on_object(READY, "Reconciled", since=when)
     said = f": {error['message']}" if error.get("message") else ""
     wrong = f"state {state(cluster) or 'unknown'}{said}"
-    text = text_of("GPU-DRA-NOTREADY", cluster=NAME, why=wrong)
+    text = text_of("GPU-DRA-NOT-READY", cluster=NAME, why=wrong)
     waits = error.get("reason") != "ReconcileFailed"
     return on_object(PENDING, "NotReady", **text._asdict(), since=when, waits=waits)
 

@@ -21,7 +21,7 @@ Data = dict[str, t.Any]
 PASSING: t.Final = (
     "GPU-DTK-DAEMONSET",
     "GPU-DTK-STREAM",
-    "GPU-DRV-NODTK",
+    "GPU-DRV-NO-DTK",
     "GPU-DRV-PRECOMPILED",
     "GPU-NFD-KERNEL",
     "GPU-NFD-OSTREE",
@@ -165,7 +165,7 @@ def _daemonset(found: System, live: Data, images: t.Mapping[str, str]) -> Misfit
             "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and repair its tags; "
             "entitlements are not needed."
         )
-        return Misfit("daemonset", what, "GPU-DRV-NODTK", remedy)
+        return Misfit("daemonset", what, "GPU-DRV-NO-DTK", remedy)
     selected = operands.selector(live).get(OSTREE)
     version = marks.get(toolkit.VERSION) or selected
     if version and (version != found.ostree or (selected and selected != version)):

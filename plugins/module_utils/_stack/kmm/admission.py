@@ -45,7 +45,7 @@ def _check_volumes(volumes: t.Iterable[KubeObject]) -> None:
 def _check_mappings(container: KubeObject) -> None:
     if not container.get("kernelMappings"):
         why = ", and spec.moduleLoader.container.kernelMappings is empty"
-        raise InputError("INPUT-MISSING", option="kmm.kernel_mappings", example=kernels.EXAMPLE, also=why)
+        raise InputError("INPUT-REQUIRED", option="kmm.kernel_mappings", example=kernels.EXAMPLE, also=why)
     for index, one in enumerate([container, *container["kernelMappings"]]):
         image = one.get("containerImage")
         if image and ":" not in image and "@" not in image:

@@ -45,7 +45,7 @@ def check(params: StackParams) -> None:
         return
     if not params.name:
         why = ": a Module of KMM has no usual name"
-        raise InputError("INPUT-MISSING", option="name", example="my-driver", also=why)
+        raise InputError("INPUT-REQUIRED", option="name", example="my-driver", also=why)
     if params.state == "absent":
         return
     _check_images(kmm, at(params.spec, "moduleLoader.container") or {})
@@ -56,22 +56,22 @@ def check(params: StackParams) -> None:
     if not selector(params):
         why = ", and the pools have no node_selector in common" if params.pools else ""
         labels = "{accelerators.openshift/pool: fpga}"
-        raise InputError("INPUT-MISSING", option="kmm.selector", example=labels, also=why)
+        raise InputError("INPUT-REQUIRED", option="kmm.selector", example=labels, also=why)
     admission.check(build(params))
 
 
 def _check_images(kmm: Options, loader: Options) -> None:
     if not kmm.get("kernel_mappings") and not loader.get("kernelMappings"):
-        raise InputError("INPUT-MISSING", option="kmm.kernel_mappings", example=kernels.EXAMPLE)
+        raise InputError("INPUT-REQUIRED", option="kmm.kernel_mappings", example=kernels.EXAMPLE)
     if not kmm.get("module_name") and not loader.get("modprobe"):
         why = ": modprobe gets this name"
-        raise InputError("INPUT-MISSING", option="kmm.module_name", example="my_driver", also=why)
+        raise InputError("INPUT-REQUIRED", option="kmm.module_name", example="my_driver", also=why)
     kernels.check(kmm.get("kernel_mappings") or [], "kmm.kernel_mappings")
     for path, mapping in places(kmm)[1:]:
         if not mapping.get("container_image") and not kmm.get("container_image"):
             option, why = f"{path}.container_image", ", and kmm.container_image for all mappings too"
             example = "registry.example.com/card:${KERNEL_FULL_VERSION}"
-            raise InputError("INPUT-MISSING", option=option, example=example, also=why)
+            raise InputError("INPUT-REQUIRED", option=option, example=example, also=why)
     _check_signing(kmm)
     for path, build in _each(kmm, "build"):
         if bool(build.get("dockerfile")) == bool(build.get("dockerfile_config_map")):
@@ -85,7 +85,7 @@ def _check_signing(kmm: Options) -> None:
     for path, sign in _each(kmm, "sign"):
         if not sign.get("files_to_sign"):
             example = f"[{root}/lib/modules/*/*.ko]"
-            raise InputError("INPUT-MISSING", option=f"{path}.files_to_sign", example=example)
+            raise InputError("INPUT-REQUIRED", option=f"{path}.files_to_sign", example=example)
         if strange := [file for file in sign["files_to_sign"] if not file.startswith(f"{root}/")]:
             message = f"{path}.files_to_sign has {strange[0]}, which is not below {root}."
             raise InputError("INPUT-VALUE", message, "Set kmm.dir_name, or correct the path.")
@@ -94,7 +94,7 @@ def _check_signing(kmm: Options) -> None:
         if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
             option, why = f"{path}.sign.unsigned_image", ", and build too: there is no image to sign"
             example = "registry.example.com/card:unsigned"
-            raise InputError("INPUT-MISSING", option=option, example=example, also=why)
+            raise InputError("INPUT-REQUIRED", option=option, example=example, also=why)
 
 
 def places(kmm: Options) -> list[tuple[str, Options]]:

@@ -143,7 +143,7 @@ def _require(api: Api, params: StackParams) -> None:
         if api.list(known(need.kind), params.namespace, fields=by_name(need.name), metadata_only=True):
             continue
         missing = NotReadyError(
-            "GPU-KMM-MISSING",
+            "GPU-KMM-ABSENT",
             option=need.path,
             kind=need.kind,
             name=need.name,

@@ -74,7 +74,7 @@ class Versions:
             busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
             raise NotReadyError(
-                "GPU-KMM-INUSE", node=node, version=self._version, pods=", ".join(busy[:5]), evidence=busy
+                "GPU-KMM-IN-USE", node=node, version=self._version, pods=", ".join(busy[:5]), evidence=busy
             )
 
 

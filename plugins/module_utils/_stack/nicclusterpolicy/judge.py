@@ -128,7 +128,7 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     left = [name(one) for one in snapshot["daemonsets"] if is_made_by(one, "NicClusterPolicy")]
     if not left:
         return ready("Gone")
-    text = text_of("GPU-LEFTOVER", what="DaemonSets", left=", ".join(left), namespace=manifest.NAMESPACE)
+    text = text_of("GPU-LEFT", what="DaemonSets", left=", ".join(left), namespace=manifest.NAMESPACE)
     return pending("Leaving", **text._asdict())
 
 

@@ -66,7 +66,7 @@ def check(params: StackParams) -> None:
     is_empty = not params.spec and not any(asked.get(option) is not None for option in COMPONENTS)
     if params.state == "present" and is_empty:
         raise InputError(
-            "INPUT-MISSING",
+            "INPUT-REQUIRED",
             option="nvidia_network_operator_nic_cluster_policy (module option nic_cluster_policy)",
             example="{ofed_driver: {}}",
             also=f", or has no component: {', '.join(COMPONENTS)}",
@@ -76,7 +76,7 @@ def check(params: StackParams) -> None:
         entries = (part or {}).get("resources") or []
         if part is not None and not entries and not at(params.spec, f"{COMPONENTS[option][0]}.config"):
             example, why = "[{name: nics, vendors: [15b3]}]", ": the plugin would offer nothing"
-            raise InputError("INPUT-MISSING", option=path, example=example, also=why)
+            raise InputError("INPUT-REQUIRED", option=path, example=example, also=why)
         for index, entry in enumerate(entries):
             if not _NAME.fullmatch(entry["name"]):
                 message = f"{path}[{index}].name is {entry['name']!r}."

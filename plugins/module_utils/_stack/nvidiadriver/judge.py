@@ -83,7 +83,7 @@ def _judge_status(driver: KubeObject) -> Finding | None:
     if state(driver) == "ready" and not why:
         # The operator writes state and conditions one after the other: ready means that both say so.
         return None
-    text = text_of("GPU-NVD-NOTREADY", driver=object_name, why=wrong)
+    text = text_of("GPU-NVD-NOT-READY", driver=object_name, why=wrong)
     return on_object(PENDING, f"NotReady:{object_name}", **text._asdict(), waits=True)
 
 
@@ -108,7 +108,7 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     version = str(spec.get("version") or "")
     if version and not any(operands.runs_version(one, version) for one in ours):
         late = f"its DaemonSet does not have version {version} yet"
-        text = text_of("GPU-NVD-NOTREADY", driver=object_name, why=late)
+        text = text_of("GPU-NVD-NOT-READY", driver=object_name, why=late)
         return _on_driver(node, "Rollout", text.message.removesuffix("."), text.code, text.remedy)
     step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)

@@ -46,7 +46,7 @@ def check(params: StackParams) -> None:
     if not entries and not params.pools and params.state == "present":
         either = "gpu_pools (module option pools) or nvidia_drivers"
         why = ": no node would have a driver"
-        raise InputError("INPUT-MISSING", option=either, example="[{name: all, default: true}]", also=why)
+        raise InputError("INPUT-REQUIRED", option=either, example="[{name: all, default: true}]", also=why)
 
 
 def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t.Sequence[StackPool]) -> None:
@@ -65,7 +65,7 @@ def _check_entry(entry: Values, path: str, entries: t.Sequence[Values], pools: t
     if entry["state"] == "present" and not (is_default or entry.get("node_selector") or own):
         why = f", and no pool is named {object_name}: it would be for every GPU node"
         example = f"{{pool: a}}, or {path}.default: true"
-        raise InputError("INPUT-MISSING", option=f"{path}.node_selector", example=example, also=why)
+        raise InputError("INPUT-REQUIRED", option=f"{path}.node_selector", example=example, also=why)
     storage = [f"{path}.{key}" for key in ("gds", "gdrcopy") if at(entry, f"{key}.enabled")]
     if entry.get("use_precompiled") and storage:
         raise InputError("INPUT-EXCLUSIVE", option=f"{path}.use_precompiled", other=storage[0])

@@ -15,7 +15,7 @@ from ..._nodes.pool_nodes import judge_devices, judge_size, summarize_nodes
 from ..custom import judge as custom_judge
 from ..params import StackParams, StackPool
 
-_CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
+_CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOT-READY"}
 # Backend that takes over -> the kind that it needs, and the package of its operator.
 _NEEDS: t.Final = {
     "kmm": ("Module", "kernel-module-management"),
@@ -35,7 +35,7 @@ def judge(live: KubeObject) -> Readiness:
     if conditions.is_true(live, "Ready"):
         return ready("Ready", "The Special Resource Operator says so.")
     line = f"state {status.get('state') or 'unknown'}"
-    text = text_of("GPU-SRO-NOTREADY", name=name, state=f"in {line}")
+    text = text_of("GPU-SRO-NOT-READY", name=name, state=f"in {line}")
     return pending("NotReady", **text._asdict(), details=(line,))
 
 

@@ -27,12 +27,12 @@ def check(params: StackParams) -> None:
     sro = params.sro or {}
     if not old_name(params):
         why = ", and sro.special_resource too: a SpecialResource has no usual name"
-        raise InputError("INPUT-MISSING", option="name", example="my-driver", also=why)
+        raise InputError("INPUT-REQUIRED", option="name", example="my-driver", also=why)
     if target(params) and sro.get("chart"):
         raise InputError("INPUT-EXCLUSIVE", option="sro.chart", other="sro.migrate_to")
     if sro.get("chart") and not params.namespace:
         why = ": the chart is installed there"
-        raise InputError("INPUT-MISSING", option="namespace", example="my-driver", also=why)
+        raise InputError("INPUT-REQUIRED", option="namespace", example="my-driver", also=why)
 
 
 def build(params: StackParams) -> KubeObject:

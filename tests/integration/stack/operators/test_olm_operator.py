@@ -221,7 +221,7 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(
     absent = playbook.module("olm_operator", **where, state="absent")
     elsewhere = playbook.module("olm_operator", **where | {"namespace": "it-elsewhere"})
     cluster.client.delete(V1ALPHA1, "subscriptions", where["name"], "it-hand")
-    assert other["code"] == "OLM-NOT-OURS"
+    assert other["code"] == "OLM-FOREIGN"
     assert "channel: stable (asked: 4.22)" in other["message"]
     assert (absent.failed, absent.changed) == (False, False)
     assert elsewhere["code"] == "OLM-TWICE"

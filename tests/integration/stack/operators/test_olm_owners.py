@@ -95,7 +95,7 @@ def test_somebody_elses_manager_is_named(
         task = playbook.module(
             "olm_operator", name=spec["name"], namespace="default", channel="4.22", check=check
         )
-    assert task["code"] == "OLM-NOT-OURS"
+    assert task["code"] == "OLM-FOREIGN"
     assert "created by Argo CD (operators)" in task["message"]
     assert task["remedy"].startswith("Change it in Argo CD (operators)")
     assert audit.writes(task) == []

@@ -218,7 +218,7 @@ CASES: t.Final[Cases] = {
         "nfd_labels", unlabelled, before='["02"]', value='["02", "03"]'
     ),
     ("GPU-NVD-DISABLED", "gpu_operator_adopt"): Case(MODULE, switched_off),
-    ("GPU-NVD-LEFT", "gpu_operator_spec"): Case(MODULE, left, then="GPU-NVD-NOTREADY"),
+    ("GPU-NVD-LEFT", "gpu_operator_spec"): Case(MODULE, left, then="GPU-NVD-NOT-READY"),
     ("GPU-NVD-MODE", "gpu_operator_spec"): Case(MODULE, lambda options: foreseen(of_drivers(), options)),
     ("GPU-NVD-MODE", "gpu_pools"): Case(
         "gpu_plan",

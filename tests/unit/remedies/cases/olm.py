@@ -98,7 +98,7 @@ CASES: t.Final[Cases] = {
     **of_both("OLM-NO-CHANNEL", "channel", install, "b", "c"),
     **of_both("OLM-NO-CSV", "csv", install, csv_name("1.1.0", "PACKAGE"), csv_name("3.0.0", "PACKAGE")),
     **of_both("OLM-TWICE", "namespace", elsewhere, "theirs"),
-    **of_both("OLM-NOT-OURS", "adopt", not_ours),
+    **of_both("OLM-FOREIGN", "adopt", not_ours),
     ("OLM-NOT-INSTALLED", "gpu_upgrade_operators"): Case(
         "operator_upgrade", not_installed, "[{name: nfd}]", "[{name: nfd}, {name: gpu}]"
     ),

@@ -147,7 +147,7 @@ def test_of_two_policies_of_the_same_second_the_first_by_name_counts(seen: Snaps
 def test_a_policy_without_a_status_after_the_older_one_is_gone_is_created_anew(seen: Snapshot) -> None:
     seen["policies"][0].pop("status")
     verdict = judge(seen)
-    assert verdict.code == "GPU-CP-NOTREADY"
+    assert verdict.code == "GPU-CP-NOT-READY"
     assert "run `oc delete clusterpolicy gpu-cluster-policy`, and the task again" in verdict.remedy
 
 

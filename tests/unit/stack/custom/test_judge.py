@@ -20,8 +20,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
     [
         (live(Available="True"), [node()], "ready", ""),
         (live(Available="True", observed=None), [node()], "ready", ""),
-        (live(Available="True", generation=2), [node()], "pending", "GPU-CR-NOTREADY"),
-        (live(), [node()], "pending", "GPU-CR-NOTREADY"),
+        (live(Available="True", generation=2), [node()], "pending", "GPU-CR-NOT-READY"),
+        (live(), [node()], "pending", "GPU-CR-NOT-READY"),
         (live(Available="False", Degraded="True"), [node()], "pending", "GPU-CR-FAILED"),
         (live(Available="True"), [node("1")], "pending", "GPU-ALLOC"),
         (live(Available="True"), [], "pending", "GPU-NODES"),

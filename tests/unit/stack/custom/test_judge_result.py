@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.para
 
 LIVE: KubeObject = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
 POOL: StackPool = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
-LATE = pending("NotReady", "x is not ready.", code="GPU-CR-NOTREADY", remedy="Wait.", details=("not ready",))
+LATE = pending("NotReady", "x is not ready.", code="GPU-CR-NOT-READY", remedy="Wait.", details=("not ready",))
 
 
 def node(devices: str = "2", is_ready: str = "True") -> KubeObject:
@@ -69,7 +69,7 @@ def node(devices: str = "2", is_ready: str = "True") -> KubeObject:
             "GPU-ALLOC",
             ["ready: crd, nodes", "allocatable FAILED on 1 of 1 nodes: n1: offers example.com/card 1 of 2"],
         ),
-        (None, LATE, [], "GPU-CR-NOTREADY", ["crd FAILED: not ready"]),
+        (None, LATE, [], "GPU-CR-NOT-READY", ["crd FAILED: not ready"]),
     ],
 )
 def test_stages(

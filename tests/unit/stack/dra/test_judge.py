@@ -260,7 +260,7 @@ def test_what_the_operator_could_not_do_is_a_cause() -> None:
     snapshot = world(
         clusters=[cluster("notReady", "ReconcileFailed", "Error syncing state state-dra-driver: no")]
     )
-    assert (judged(snapshot)[0].code, behind(snapshot)) == ("GPU-DRA-NOTREADY", {"crd": ("pending", "")})
+    assert (judged(snapshot)[0].code, behind(snapshot)) == ("GPU-DRA-NOT-READY", {"crd": ("pending", "")})
 
 
 def test_a_state_that_is_ahead_of_its_conditions_is_not_ready_yet() -> None:

@@ -136,7 +136,7 @@ BROKEN = [
         "GPU-DTK-DAEMONSET",
         f"is of RHCOS 9.8.20260722-0, and the node runs {RHCOS}",
     ),
-    (without_toolkit, "daemonset", "GPU-DRV-NODTK", "builds the driver without the Driver Toolkit"),
+    (without_toolkit, "daemonset", "GPU-DRV-NO-DTK", "builds the driver without the Driver Toolkit"),
     (
         precompiled_after_reboot,
         "daemonset",

@@ -93,7 +93,7 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
 def test_what_cannot_work_is_refused_at_once(change: KubeObject, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         kmm_manifest.check(params(**change))
-    if caught.value.code == "INPUT-MISSING":
+    if caught.value.code == "INPUT-REQUIRED":
         assert caught.value.remedy.startswith("Set ")
 
 

@@ -82,8 +82,8 @@ def test_the_truth() -> None:
     [
         (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
         (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
-        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
-        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "state ready: DriverNotReady"),
+        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOT-READY", "DriverNotReady"),
+        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOT-READY", "state ready: DriverNotReady"),
         (
             snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
             "pending",
@@ -101,7 +101,7 @@ def test_the_truth() -> None:
         (
             snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
             "pending",
-            "GPU-NVD-NOTREADY",
+            "GPU-NVD-NOT-READY",
             "version 595.91.07",
         ),
         (

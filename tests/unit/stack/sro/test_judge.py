@@ -17,9 +17,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro 
     ("live", "verdict", "code"),
     [
         (special(Ready=""), "ready", ""),
-        (special(Progressing="waiting for driver"), "pending", "GPU-SRO-NOTREADY"),
+        (special(Progressing="waiting for driver"), "pending", "GPU-SRO-NOT-READY"),
         (special(Errored="no such chart", Progressing=""), "pending", "GPU-SRO-ERRORED"),
-        (special(), "pending", "GPU-SRO-NOTREADY"),
+        (special(), "pending", "GPU-SRO-NOT-READY"),
     ],
 )
 def test_conditions(live: KubeObject, verdict: str, code: str) -> None:

@@ -44,5 +44,5 @@ def test_the_object_is_built() -> None:
 def test_what_cannot_work_is_refused_at_once(change: KubeObject, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         sro_manifest.check(params(**change))
-    if caught.value.code == "INPUT-MISSING":
+    if caught.value.code == "INPUT-REQUIRED":
         assert caught.value.remedy.startswith("Set ")
