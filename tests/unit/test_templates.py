@@ -167,7 +167,7 @@ def test_a_removal_with_tags_foresees_only_what_they_remove(
 )
 def test_a_removal_of_a_pool_says_what_its_tags_removed(results: dict[str, t.Any], said: str) -> None:
     (play,) = read("playbooks/remove_pool.yml")
-    (task,) = [one for one in play["tasks"] if one["name"] == "Say what was done"]
+    (task,) = [one for one in play["tasks"] if one["name"] == "Show what was done"]
     variables = {**task["vars"], **results, "gpu_pool": "training", "ansible_check_mode": False}
     assert templated(task["ansible.builtin.debug"]["msg"], variables) == said
 

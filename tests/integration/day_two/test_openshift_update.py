@@ -65,12 +65,12 @@ def test_a_go_pauses_the_pool_of_the_gpu_nodes(place: Place, tmp_path: Path) -> 
 def test_a_no_go_pauses_nothing(place: Place) -> None:
     run = place.run("before_openshift_update", gpu_update_version="4.22.8", gpu_update_pools="pause")
     assert (run.rc != 0, place.writes(run)) == (True, [])
-    said = next(one["msg"] for one in run.tasks if one.name == "Say go or no-go")
+    said = next(one["msg"] for one in run.tasks if one.name == "Show go or no-go")
     assert said.startswith("no-go for 4.22.8")
     wanted = {"gpu_update_version": "4.22.8", "gpu_update_pools": "pause", "gpu_update_fail_on": "never"}
     run = place.run("before_openshift_update", **wanted)
     assert (run.rc, place.writes(run)) == (0, []), run.output[-4000:]
-    said = next(one["msg"] for one in run.tasks if one.name == "Say go or no-go")
+    said = next(one["msg"] for one in run.tasks if one.name == "Show go or no-go")
     assert said == "no-go for 4.22.8, the checks say blocking"
 
 

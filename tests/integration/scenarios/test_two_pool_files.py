@@ -49,7 +49,7 @@ def test_the_second_file_adds_to_the_first(place: Place) -> None:
 def test_the_removal_of_one_file_keeps_what_the_other_needs(place: Place) -> None:
     before = pods(place)
     run = place.done("remove_gpus", file=INFERENCE)
-    stack, nfd = next(one["msg"] for one in run.tasks if one.name == "Say what stays and who needs it")
+    stack, nfd = next(one["msg"] for one in run.tasks if one.name == "Show what stays and who needs it")
     needed = "stays. It is needed by pool training (MachineSet demo-x7k2p-training-us-east-2b)"
     assert stack.startswith(f"The GPU operator with its stack {needed}")
     assert nfd.startswith(f"Node Feature Discovery {needed}")
