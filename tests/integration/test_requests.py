@@ -106,7 +106,7 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
     ("no queue", {"accelerators.openshift.gpu_queue": {"pools": []}}, []),
     ("no network", {"accelerators.openshift.gpu_network": {}}, []),
-    ("no partition", {"accelerators.openshift.gpu_partition": {"pools": [{"name": "one"}]}}, ["list", "get"]),
+    ("no partition", {"accelerators.openshift.gpu_admission": {"pools": [{"name": "one"}]}}, ["list", "get"]),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
 

@@ -84,7 +84,7 @@ CASES = [
         delete={"networks": [NETWORK], "state": "absent"},
     ),
     Case(
-        "gpu_partition",
+        "gpu_admission",
         create={**APART, "pools": [{"name": "it-apart", "spare": 1}]},
         modify={**APART, "pools": [{"name": "it-apart", "spare": 2}]},
         delete={**APART, "pools": [{"name": "it-apart"}], "state": "absent"},

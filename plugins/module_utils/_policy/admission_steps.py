@@ -14,7 +14,7 @@ from .._frame import new_namespace
 from .._kube.client import Api
 from .._kube.kinds import known
 from . import admission, rules
-from .options import NONE, GpuPartitionParams, Partition
+from .options import NONE, GpuAdmissionParams, Partition
 
 POLICY: t.Final = known("ValidatingAdmissionPolicy")
 BINDING: t.Final = known("ValidatingAdmissionPolicyBinding")
@@ -29,7 +29,7 @@ Result = dict[str, t.Any]
 class Admission:
     """The admission policies of a cluster, as a task finds them and leaves them."""
 
-    def __init__(self, api: Api, params: GpuPartitionParams) -> None:
+    def __init__(self, api: Api, params: GpuAdmissionParams) -> None:
         self._api = api
         self._params = params
         self._is_wanted = params["admission"] != NONE

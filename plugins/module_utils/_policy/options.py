@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of gpu_partition: the pools that a task knows, checked before the first request."""
+"""Options of gpu_admission: the pools that a task knows, checked before the first request."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class PartitionPoolParams(t.TypedDict):
     spare: int
 
 
-class GpuPartitionParams(StateParams, LockParams):
-    """The options of gpu_partition. admission: what the API server does about a pod that does not fit."""
+class GpuAdmissionParams(StateParams, LockParams):
+    """The options of gpu_admission. admission: what the API server does about a pod that does not fit."""
 
     pools: list[PartitionPoolParams]
     admission: t.Literal["none", "audit", "warn", "deny"]
@@ -56,7 +56,7 @@ class Partition(t.NamedTuple):
         return node_taints.operand_tolerations(self.taints)
 
 
-def read(params: GpuPartitionParams) -> list[Partition]:
+def read(params: GpuAdmissionParams) -> list[Partition]:
     """Return the pools. Raises InputError with every problem; sends no request."""
     if params["add_tolerations"] and params["admission"] == NONE:
         message = (

@@ -95,7 +95,7 @@ def _offers(pool: Description) -> list[t.Mapping[str, int]]:
 
 
 def inputs(pools: t.Iterable[Description]) -> list[Description]:
-    """Return an entry for every pool of a plan, as gpu_partition's option C(pools) takes it.
+    """Return an entry for every pool of a plan, as gpu_admission's option C(pools) takes it.
 
     A pool without partition and spare is in the list too: what it had before has to go.
     """

@@ -1,6 +1,6 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_partition: placeholder pods for spare devices, and the policies that pods meet."""
+"""Steps of gpu_admission: placeholder pods for spare devices, and the policies that pods meet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from . import options, spare
 from .admission_steps import Admission
-from .options import GpuPartitionParams, Partition
+from .options import GpuAdmissionParams, Partition
 
 DEPLOYMENT: t.Final = known("Deployment")
 NAMESPACE: t.Final = known("Namespace")
@@ -22,7 +22,7 @@ Result = dict[str, t.Any]
 _OTHERS: t.Final = ("Pod", "StatefulSet", "DaemonSet", "Job", "CronJob", "PersistentVolumeClaim", "Service")
 
 
-def present(api: Api, params: GpuPartitionParams) -> Result:
+def present(api: Api, params: GpuAdmissionParams) -> Result:
     """Keep the spare devices of the pools, and the rules about their taints. Return the module's result.
 
     Raises AcceleratorError before the first write if an object of others is in the way, or if the cluster
@@ -39,7 +39,7 @@ def present(api: Api, params: GpuPartitionParams) -> Result:
     return {"spare": [spare.summarize(pool, seen.get(pool.name)) for pool in pools], "admission": outcome}
 
 
-def absent(api: Api, params: GpuPartitionParams) -> Result:
+def absent(api: Api, params: GpuAdmissionParams) -> Result:
     """Take the placeholder pods and the rules of the pools away; return the result.
 
     The namespace goes with its last placeholder pods, and the policies with their last pool.
@@ -56,7 +56,7 @@ def absent(api: Api, params: GpuPartitionParams) -> Result:
 
 
 def _keep_spare(
-    api: Api, params: GpuPartitionParams, pools: t.Sequence[Partition], live: t.Sequence[KubeObject]
+    api: Api, params: GpuAdmissionParams, pools: t.Sequence[Partition], live: t.Sequence[KubeObject]
 ) -> dict[str, KubeObject]:
     """Write the Deployments that differ and delete those that no pool wants; return them by pool."""
     place, mine, found = params["spare_namespace"], spare.ours(live), dict[str, KubeObject]()

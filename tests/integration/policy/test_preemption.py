@@ -91,7 +91,7 @@ def test_placeholder_pods_give_way_to_training_and_not_to_batch_work(
     playbook: Playbook, cluster: Cluster
 ) -> None:
     wanted: Data = {"pools": [{"name": "training", "spare": 2, "resources": [GPU]}]}
-    assert playbook.module("gpu_partition", **wanted).changed
+    assert playbook.module("gpu_admission", **wanted).changed
 
     def spare() -> list[str]:
         pods = cluster.client.list("v1", "pods", "gpu-spare")
@@ -107,6 +107,6 @@ def test_placeholder_pods_give_way_to_training_and_not_to_batch_work(
     until(lambda: phases(cluster).get("more") == "Running", "training has the device")
     assert phases(cluster)["more-batch"] == "Pending"
     until(lambda: sorted(spare()) == ["", NODE], "one placeholder pod waits")
-    gone = playbook.module("gpu_partition", pools=[{"name": "training"}], state="absent")
+    gone = playbook.module("gpu_admission", pools=[{"name": "training"}], state="absent")
     assert gone.changed
     assert cluster.client.get("v1", "namespaces", "gpu-spare") is None

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools, parameters and a server for tests of gpu_partition."""
+"""Pools, parameters and a server for tests of gpu_admission."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unit.fake_server import FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import (
-    GpuPartitionParams,
+    GpuAdmissionParams,
     Partition,
     read,
 )
@@ -33,7 +33,7 @@ def pool(name: str = "training", *taints: t.Mapping[str, str], **more: t.Any) ->
     return {**base, **more}
 
 
-def params(*pools: dict[str, t.Any], **more: t.Any) -> GpuPartitionParams:
+def params(*pools: dict[str, t.Any], **more: t.Any) -> GpuAdmissionParams:
     """Return the parameters of a task with these pools."""
     given: dict[str, t.Any] = {
         "pools": [*pools],
@@ -49,7 +49,7 @@ def params(*pools: dict[str, t.Any], **more: t.Any) -> GpuPartitionParams:
         "wait_timeout": 60,
         "lock_timeout": 0,
     }
-    return t.cast("GpuPartitionParams", given | more)
+    return t.cast("GpuAdmissionParams", given | more)
 
 
 def partition(name: str = "training", *taints: t.Mapping[str, str], **more: t.Any) -> Partition:
@@ -59,7 +59,7 @@ def partition(name: str = "training", *taints: t.Mapping[str, str], **more: t.An
 
 
 class Server(FakeServer):
-    """A server with the kinds of gpu_partition. adds: whether it serves policies that change pods."""
+    """A server with the kinds of gpu_admission. adds: whether it serves policies that change pods."""
 
     def __init__(self, *objects: KubeObject, adds: bool = True) -> None:
         super().__init__(*KINDS, *(MUTATING if adds else ()))

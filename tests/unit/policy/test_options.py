@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of gpu_partition: what a task knows of its pools, and what is refused before the first request."""
+"""Options of gpu_admission: what a task knows of its pools, and what is refused before the first request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules about pods and taints. integration/test_gpu_partition.py has a real API server evaluate them."""
+"""Rules about pods and taints. integration/test_gpu_admission.py has a real API server evaluate them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Steps of gpu_partition on a server in memory: what is written, what stays, and what goes."""
+"""Steps of gpu_admission on a server in memory: what is written, what stays, and what goes."""
 
 from __future__ import annotations
 

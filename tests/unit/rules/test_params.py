@@ -34,7 +34,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.subscr
 from ansible_collections.accelerators.openshift.plugins.module_utils._operators.params import (
     OperatorUpgradeParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuPartitionParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuAdmissionParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._pull_secret.steps import (
     GpuPullSecretParams,
@@ -76,7 +76,7 @@ PARAMS: dict[str, type] = {
     "gpu_monitoring": GpuMonitoringParams,
     "gpu_must_gather": GpuMustGatherParams,
     "gpu_node": GpuNodeWithValidation,
-    "gpu_partition": GpuPartitionParams,
+    "gpu_admission": GpuAdmissionParams,
     "gpu_plan": GpuPlanParams,
     "gpu_pull_secret": GpuPullSecretParams,
     "gpu_queue": GpuQueueParams,

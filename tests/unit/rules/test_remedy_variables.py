@@ -50,7 +50,7 @@ MODULES: t.Final = {
     "NIC": "special_resource",
     "NODE": "gpu_machineset",
     "OLM": "olm_operator",
-    "POLICY": "gpu_partition",
+    "POLICY": "gpu_admission",
     "QUOTA": "gpu_quota",
     "WORK": "gpu_workload",
 }

@@ -95,7 +95,7 @@ def two_quotas(options: Options) -> str | None:
 
 def policies(server: Server, options: Options, **more: t.Any) -> str | None:
     entry = {"name": "training", "taints": [TAINT], **more}
-    return ensured("gpu_partition", api_on(server, wait_wanted=False), {"pools": [entry], **options})
+    return ensured("gpu_admission", api_on(server, wait_wanted=False), {"pools": [entry], **options})
 
 
 def foreign_policy(options: Options) -> str | None:
@@ -132,11 +132,11 @@ CASES: t.Final[Cases] = {
         "gpu_quota", lambda options: quota(options, "team-a", hard={"pods": "4"})
     ),
     ("POLICY-FOREIGN", "gpu_policy_admission"): Case(
-        "gpu_partition", foreign_policy, before="deny", value=LEFT_OUT
+        "gpu_admission", foreign_policy, before="deny", value=LEFT_OUT
     ),
-    ("POLICY-FOREIGN", "gpu_policy_spare_namespace"): Case("gpu_partition", foreign_spare),
+    ("POLICY-FOREIGN", "gpu_policy_spare_namespace"): Case("gpu_admission", foreign_spare),
     ("POLICY-NOT-SERVED", "gpu_policy_admission"): Case(
-        "gpu_partition", without_policies, before="deny", value=LEFT_OUT
+        "gpu_admission", without_policies, before="deny", value=LEFT_OUT
     ),
     ("QUEUE-BUSY", "gpu_on_busy"): Case("gpu_queue", busy, where="gpu_policy"),
     ("QUEUE-CLAIMS", "gpu_backend"): Case(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 DOCUMENTATION = r"""
-module: gpu_partition
+module: gpu_admission
 short_description: Keep devices spare, and tell pods why they do not run on GPU nodes
 version_added: 1.0.0
 author:
@@ -116,14 +116,14 @@ seealso:
 
 EXAMPLES = r"""
 - name: Tell pods without the toleration why they do not run
-  accelerators.openshift.gpu_partition:
+  accelerators.openshift.gpu_admission:
     pools:
       - name: training
         taints: [{key: nvidia.com/gpu, effect: NoSchedule}]
     admission: warn
 
 - name: Add the toleration to pods that ask for GPUs, and keep two GPUs spare
-  accelerators.openshift.gpu_partition:
+  accelerators.openshift.gpu_admission:
     pools:
       - name: training
         taints: [{key: nvidia.com/gpu, effect: NoSchedule}]
@@ -132,11 +132,11 @@ EXAMPLES = r"""
     add_tolerations: true
 
 - name: Keep the partition of all pools of a plan
-  accelerators.openshift.gpu_partition:
+  accelerators.openshift.gpu_admission:
     pools: "{{ gpu_plan_result.plan.partitions }}"
 
 - name: Remove what belongs to a pool
-  accelerators.openshift.gpu_partition:
+  accelerators.openshift.gpu_admission:
     pools: [{name: training}]
     state: absent
 """
@@ -175,7 +175,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._policy import steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuPartitionParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._policy.options import GpuAdmissionParams
 
 SPEC = ArgumentSpec(
     options={
@@ -202,7 +202,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, LOCK, STATE, WAIT)
 
 
-def ensure(api: Api, params: GpuPartitionParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: GpuAdmissionParams) -> dict[str, t.Any]:
     return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.modules import gpu_partition
+from ansible_collections.accelerators.openshift.plugins.modules import gpu_admission
 from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-__all__ = ("ActionModule", "gpu_partition")
+__all__ = ("ActionModule", "gpu_admission")

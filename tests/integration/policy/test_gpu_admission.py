@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_partition: what the API server itself tells pods, adds to them, and refuses."""
+"""gpu_admission: what the API server itself tells pods, adds to them, and refuses."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def test_the_policy_is_proved_and_a_second_run_writes_nothing(
     playbook: Playbook, audit: Audit, api: Api
 ) -> None:
     options: Data = {"pools": POOLS, "admission": "warn", "prove": True, "proof_namespace": SPACE}
-    task = playbook.module("gpu_partition", **options)
+    task = playbook.module("gpu_admission", **options)
     assert not task.failed, task.result
     if task.changed:
         assert LACKS in task["admission"]["proof"]
         assert "tolerations: [{key: nvidia.com/gpu, operator: Exists" in task["admission"]["proof"]
-    again = playbook.module("gpu_partition", **options)
+    again = playbook.module("gpu_admission", **options)
     assert (again.changed, audit.writes(again)) == (False, [])
     assert said(send(api, "Pod", spec(**ONE)))
 
@@ -157,7 +157,7 @@ def test_who_is_left_alone(api: Api) -> None:
 
 def test_only_pods_that_ask_for_the_device_get_the_toleration(playbook: Playbook, api: Api) -> None:
     task = playbook.module(
-        "gpu_partition",
+        "gpu_admission",
         pools=POOLS,
         admission="warn",
         add_tolerations=True,
@@ -184,23 +184,23 @@ def test_another_file_of_pools_keeps_its_rules(playbook: Playbook, api: Api, clu
     taint = {"key": "amd.com/gpu", "effect": "NoSchedule"}
     pool = {"name": "other", "taints": [taint], "resources": ["amd.com/gpu"]}
     more: Data = {"prove": True, "proof_namespace": SPACE}
-    task = playbook.module("gpu_partition", pools=[pool], admission="deny", **more)
+    task = playbook.module("gpu_admission", pools=[pool], admission="deny", **more)
     assert task["admission"]["pools"] == ["other", "teams", "training"]
     assert "is forbidden" in task["admission"]["proof"]
     refusal = send(api, "Pod", spec(**{"amd.com/gpu": "1"}))
     assert refusal.status == 403
     assert "does not tolerate the taints of the pool other" in said(refusal)
-    gone = playbook.module("gpu_partition", pools=[pool], state="absent")
+    gone = playbook.module("gpu_admission", pools=[pool], state="absent")
     assert gone["admission"]["pools"] == ["teams", "training"]
     assert cluster.client.get(GROUP, "validatingadmissionpolicybindings", NAME)
 
 
 def test_policies_go_with_their_last_pool(playbook: Playbook, audit: Audit, cluster: Cluster) -> None:
-    assert playbook.module("gpu_partition", pools=POOLS, state="absent").changed
+    assert playbook.module("gpu_admission", pools=POOLS, state="absent").changed
     for kind in ("validating", "mutating"):
         for plural in ("policies", "policybindings"):
             assert cluster.client.list(GROUP, f"{kind}admission{plural}") == []
-    again = playbook.module("gpu_partition", pools=POOLS, state="absent")
+    again = playbook.module("gpu_admission", pools=POOLS, state="absent")
     assert (again.changed, audit.writes(again)) == (False, [])
 
 
@@ -216,9 +216,9 @@ def test_a_policy_of_others_is_refused_before_the_first_write(
         }
     )
     try:
-        task = playbook.module("gpu_partition", pools=POOLS, admission="warn")
+        task = playbook.module("gpu_admission", pools=POOLS, admission="warn")
         assert (task.failed, task["code"]) == (True, "POLICY-FOREIGN")
         assert audit.writes(task) == []
-        assert not playbook.module("gpu_partition", pools=POOLS, state="absent").changed
+        assert not playbook.module("gpu_admission", pools=POOLS, state="absent").changed
     finally:
         cluster.client.delete(GROUP, "validatingadmissionpolicies", NAME)
