@@ -24,8 +24,8 @@ options:
       - On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two attached T4 GPUs.
     type: list
     elements: str
-  cloud:
-    description: Only types of this cloud. vSphere, OpenStack and Nutanix have types only in O(catalogue).
+  platform:
+    description: Only types of this platform. vSphere, OpenStack and Nutanix have types only in O(catalogue).
     type: str
     choices: [aws, azure, gcp, ibm, oci, baremetal, vsphere, openstack, nutanix]
   vendor:
@@ -89,9 +89,9 @@ options:
         list. The lookup searches for the file like for other files of a play.
       - Your entry overrides the catalogue's entry of the same type. A new type needs C(gpus) and
         C(gpu_model).
-      - The keys of an entry are C(cloud) and C(instance_type), which are required, and C(gpus), C(gpu_model),
-        C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch), C(fabric),
-        C(rdma), C(nvlink), C(confidential), C(accelerator_type). Each has the meaning of the returned key of
+      - The keys of an entry are C(platform) and C(instance_type), which are required, and C(gpus),
+        C(gpu_model), C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch),
+        C(fabric), C(rdma), C(nvlink), C(confidential), C(accelerator_type). Each has the meaning of the returned key of
         the same name.
       - Only GPU models of the collection's catalogue have MIG profiles.
     type: raw
@@ -102,13 +102,13 @@ options:
 EXAMPLES = r"""
 - name: Show the number of GPUs of one type
   ansible.builtin.debug:
-    msg: "{{ (lookup('accelerators.openshift.gpu_instance_types', 'p4d.24xlarge', cloud='aws')).gpus }}"
+    msg: "{{ (lookup('accelerators.openshift.gpu_instance_types', 'p4d.24xlarge', platform='aws')).gpus }}"
 
 - name: List all types of AWS with A100 GPUs
   ansible.builtin.debug:
     msg: "{{ types | map(attribute='instance_type') }}"
   vars:
-    types: "{{ query('accelerators.openshift.gpu_instance_types', cloud='aws', gpu_model='A100') }}"
+    types: "{{ query('accelerators.openshift.gpu_instance_types', platform='aws', gpu_model='A100') }}"
 
 - name: List types with 160 GiB of GPU memory or more, MIG and RDMA, on any cloud
   ansible.builtin.debug:
@@ -118,7 +118,7 @@ EXAMPLES = r"""
 
 - name: Show the nearest types to a wish on Azure, and what they lack
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_instance_types', nearest=wish, cloud='azure', most=3) }}"
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', nearest=wish, platform='azure', most=3) }}"
   vars:
     wish: 8x H100 80GB
 
@@ -127,7 +127,7 @@ EXAMPLES = r"""
     msg: "{{ query('accelerators.openshift.gpu_instance_types', 'gpu.large', catalogue=own) }}"
   vars:
     own:
-      - cloud: openstack
+      - platform: openstack
         instance_type: gpu.large
         gpus: 2
         gpu_model: A100
@@ -159,7 +159,7 @@ _list:
   elements: dict
   sample:
     - instance_type: g4dn.xlarge
-      cloud: aws
+      platform: aws
       gpus: 1
       gpu_model: T4
       gpu_memory_gib: 16

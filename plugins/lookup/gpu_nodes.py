@@ -42,7 +42,7 @@ options:
 EXAMPLES = r"""
 - name: Show nodes that have a GPU but offer none
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_nodes', query='[?!devices].name') }}"
+    msg: "{{ query('accelerators.openshift.gpu_nodes', query='[?!allocatable].name') }}"
 
 - name: Show the drivers of a pool
   ansible.builtin.debug:
@@ -63,9 +63,9 @@ _list:
       instance_type: p4d.24xlarge
       ready: true
       schedulable: true
-      product: NVIDIA-A100-SXM4-40GB
+      model: NVIDIA-A100-SXM4-40GB
       driver_version: 580.95.05
-      devices: {nvidia.com/gpu: 8}
+      allocatable: {nvidia.com/gpu: 8}
       taints: [{key: nvidia.com/gpu, value: training, effect: NoSchedule}]
 """
 
@@ -133,7 +133,7 @@ def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
-    """Return the facts of a node that the lookup documents; devices: resource -> number."""
+    """Return the facts of a node that the lookup documents; allocatable: resource -> number."""
     spec = node.get("spec") or {}
     return {
         "name": node_facts.name(node),
@@ -142,9 +142,9 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
         "instance_type": node_formatting.instance_type(node),
         "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
-        "product": devices.product(node),
+        "model": devices.product(node),
         "driver_version": devices.driver_version(node),
-        "devices": devices.resources(node),
+        "allocatable": devices.resources(node),
         "taints": spec.get("taints") or [],
         **({"labels": labels(node)} if with_labels else {}),
     }

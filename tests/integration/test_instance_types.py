@@ -37,7 +37,7 @@ def test_the_examples_run(playbook: Playbook) -> None:
     assert "g5.48xlarge" not in big
     assert [one["instance_type"] for one in near][:1] == ["Standard_ND96isr_H100_v5"]
     assert [one["meets"] for one in near] == [True, False, False]
-    assert [(one["cloud"], one["gpus"], one["mig_capable"], one["source"]) for one in own] == [
+    assert [(one["platform"], one["gpus"], one["mig_capable"], one["source"]) for one in own] == [
         ("openstack", 2, True, "user")
     ]
 
@@ -48,7 +48,17 @@ def test_a_file_by_option_and_by_variable(
 ) -> None:
     path = tmp_path / "types-of-ours"
     path.write_text(
-        dump([{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "B300", "rdma": True}])
+        dump(
+            [
+                {
+                    "platform": "aws",
+                    "instance_type": "p9.48xlarge",
+                    "gpus": 8,
+                    "gpu_model": "B300",
+                    "rdma": True,
+                }
+            ]
+        )
     )
     run = playbook.tasks(
         debug("'p9.48xlarge', catalogue=file", file=str(path)),

@@ -114,7 +114,7 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
 ) -> None:
     own = POOL | {"name": "own", "candidates": [{"instance_type": "g9x.large", "zones": ["us-east-2a"]}]}
     catalogue = [
-        {"cloud": "aws", "instance_type": "g9x.large", "gpus": 1, "gpu_model": "T4", "gpu_memory_gib": 16}
+        {"platform": "aws", "instance_type": "g9x.large", "gpus": 1, "gpu_model": "T4", "gpu_memory_gib": 16}
     ]
     run = playbook.playbook(name, "--check", gpu_pools=[own], gpu_instance_types_catalogue=catalogue, **more)
     assert run.rc == 0, run.output

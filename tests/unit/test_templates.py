@@ -20,7 +20,7 @@ from ansible.plugins.loader import lookup_loader
 from ansible.template import Templar
 
 ROOT: t.Final = Path(__file__).resolve().parents[2]
-TYPES: t.Final = [{"cloud": "aws", "name": "own.large"}]
+TYPES: t.Final = [{"platform": "aws", "name": "own.large"}]
 
 
 def read(path: str) -> t.Any:

@@ -76,7 +76,7 @@ class InstanceType:
         """Return the type as a JSON object, with None for unknown facts."""
         return {
             "instance_type": self.name,
-            "cloud": self.cloud,
+            "platform": self.cloud,
             "gpus": self.gpus,
             "gpu_model": self.gpu.model,
             "gpu_memory_gib": self.gpu.memory_gib or None,

@@ -28,7 +28,7 @@ def _share_fault(text: str) -> str:
 
 
 ENTRY: t.Final[dict[str, Field]] = {
-    "cloud": Field("text", required=True, choices=CLOUDS + OWN_CLOUDS),
+    "platform": Field("text", required=True, choices=CLOUDS + OWN_CLOUDS),
     "instance_type": Field("text", required=True),
     "gpus": Field("integer", low=1, high=16),
     "gpu_model": Field("text", fault=value_fault),
@@ -82,7 +82,7 @@ def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue"
         where = f"{path}[{index}]"
         if problems.at(where):
             continue
-        key = (entry["cloud"], entry["instance_type"])
+        key = (entry["platform"], entry["instance_type"])
         if key in seen:
             name, remedy = f"{key[1]} of {key[0]}", "Describe it once."
             problems.add("POOL-DUPLICATE", f"{where}.instance_type", remedy=remedy, name=name)
@@ -107,7 +107,7 @@ def described(entry: Data, known: InstanceType | None, path: str, problems: Prob
         if problems.at(path):
             return None
         known = InstanceType(
-            entry["instance_type"], entry["cloud"], 1, 0, 0, "amd64", Gpu(entry["gpu_model"], 0)
+            entry["instance_type"], entry["platform"], 1, 0, 0, "amd64", Gpu(entry["gpu_model"], 0)
         )
     gpu = _gpu(entry, known, path, problems)
     if gpu is None:

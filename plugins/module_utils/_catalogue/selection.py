@@ -32,7 +32,7 @@ def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN)
 
 def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[InstanceType]:
     """Return the named types, or all in order, that pass every filter option."""
-    cloud, model = options.get("cloud"), options.get("gpu_model")
+    cloud, model = options.get("platform"), options.get("gpu_model")
     wanted = (
         {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")}
         if model

@@ -59,8 +59,8 @@ def test_a_failure_has_no_cause_whose_message_ansible_would_repeat(
 @pytest.mark.parametrize(
     "text",
     [
-        "- {cloud: aws, instance_type: p4d.24xlarge, vcpus: 95}",
-        '[{"cloud": "aws", "instance_type": "p4d.24xlarge", "vcpus": 95}]',
+        "- {platform: aws, instance_type: p4d.24xlarge, vcpus: 95}",
+        '[{"platform": "aws", "instance_type": "p4d.24xlarge", "vcpus": 95}]',
     ],
 )
 def test_a_file_of_ones_own(lookup: gpu_instance_types.LookupModule, tmp_path: t.Any, text: str) -> None:
@@ -78,21 +78,21 @@ def test_a_file_that_is_not_there(lookup: gpu_instance_types.LookupModule) -> No
 
 
 def test_a_file_that_is_no_yaml(lookup: gpu_instance_types.LookupModule, tmp_path: t.Any) -> None:
-    (tmp_path / "types.yml").write_text("- {cloud: aws")
+    (tmp_path / "types.yml").write_text("- {platform: aws")
     with pytest.raises(InputError) as caught:
         lookup.catalogue("types.yml", {})
     assert caught.value.code == "INPUT-CATALOGUE"
 
 
 def test_an_error_of_a_file_names_the_file(lookup: gpu_instance_types.LookupModule, tmp_path: t.Any) -> None:
-    (tmp_path / "types.yml").write_text("- {cloud: aws, instance_type: p9.large, gpus: 0, gpu_model: L4}")
+    (tmp_path / "types.yml").write_text("- {platform: aws, instance_type: p9.large, gpus: 0, gpu_model: L4}")
     with pytest.raises(InputError) as caught:
         lookup.catalogue("types.yml", {})
     assert caught.value.message.startswith("types.yml[0].gpus: ")
 
 
 def test_the_documentation_names_what_exists() -> None:
-    assert tuple(OPTIONS["cloud"]["choices"]) == CLOUDS + OWN_CLOUDS
+    assert tuple(OPTIONS["platform"]["choices"]) == CLOUDS + OWN_CLOUDS
     assert set(OPTIONS["vendor"]["choices"]) == set(VENDORS)
     described = " ".join(OPTIONS["catalogue"]["description"])
     assert all(f"C({key})" in described for key in ENTRY)

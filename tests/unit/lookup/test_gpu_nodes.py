@@ -57,8 +57,8 @@ def test_summary() -> None:
         | {
             "pool": "t4",
             "instance_type": "g4dn.xlarge",
-            "product": "Tesla-T4",
-            "devices": {"nvidia.com/gpu": 2},
+            "model": "Tesla-T4",
+            "allocatable": {"nvidia.com/gpu": 2},
         }
         == found
     )

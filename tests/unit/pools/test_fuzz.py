@@ -103,7 +103,7 @@ _QUEUE: t.Final[dict[str, t.Any]] = {
 _COSTS: t.Final = {
     "prices": {"p4d.24xlarge": 32.77, "p4d.24xlarge spot": "10"},
     "classes": {"low": 0, "high": 30},
-    "catalogue": [{"cloud": "aws", "instance_type": "mine.xlarge", **_FACTS}],
+    "catalogue": [{"platform": "aws", "instance_type": "mine.xlarge", **_FACTS}],
 }
 VALID: t.Final[list[dict[str, t.Any]]] = [_AWS, _SCALED, _MIG, _HALVES, _OWN, _SHARED]
 # In place of a value, or of a key.

@@ -166,7 +166,15 @@ def test_what_a_candidate_says_of_a_type_stays_with_it() -> None:
 
 def test_a_catalogue_of_one_s_own_is_needed_once() -> None:
     own = extended(
-        [{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "L4", "gpu_share": "1/4"}]
+        [
+            {
+                "platform": "aws",
+                "instance_type": "p9.48xlarge",
+                "gpus": 8,
+                "gpu_model": "L4",
+                "gpu_share": "1/4",
+            }
+        ]
     )
     (planned,) = pool_builders.plan([pool(candidates=candidate("p9.48xlarge"))], cloud="aws", catalogue=own)[
         "pools"

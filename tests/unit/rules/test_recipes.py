@@ -82,7 +82,7 @@ class TestInstanceType:
     def test_a_cloud_says_from_when_its_types_are(self, cloud: str) -> None:
         found = importlib.import_module(f"{PREFIX}.module_utils._catalogue.{cloud}")
         assert datetime.date.fromisoformat(found.AS_OF) <= datetime.datetime.now(datetime.UTC).date()
-        assert cloud in documented("lookup.gpu_instance_types")["options"]["cloud"]["choices"]
+        assert cloud in documented("lookup.gpu_instance_types")["options"]["platform"]["choices"]
 
 
 class TestBackend:
