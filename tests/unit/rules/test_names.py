@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import typing as t
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
@@ -160,3 +164,39 @@ def test_no_playbook_has_a_variable_of_the_shared_ones(playbook: Path) -> None:
     shared = {name for path in files for name in yaml.safe_load(path.read_text())}
     assert shared
     assert sorted(shared & set(variables_of_plays(yaml.safe_load(playbook.read_text())))) == []
+
+
+# An option that a variable of a role sets under another name: the role says what the name is of.
+OTHER_NAMES: t.Final = {("name", "package"), ("pools", "partitions")}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_variable_of_a_role_has_the_name_of_the_option_that_it_sets(role: Path) -> None:
+    straight = re.compile(
+        rf"\{{\{{ {role.name}_(?:queue_operator_)?(\w+?)(?: \| default\(omit\)| or omit)? \}}\}}"
+    )
+    pairs = {
+        (option, found[1])
+        for path in (role / "tasks").glob("*.yml")
+        for option, template in re.findall(r"^ +(\w+): \"(.+)\"$", path.read_text(), re.MULTILINE)
+        if (found := straight.fullmatch(template))
+    }
+    assert {pair for pair in pairs - OTHER_NAMES if pair[0] != pair[1]} == set()
+
+
+def test_a_key_of_a_pool_that_holds_a_list_is_a_plural() -> None:
+    assert [key for key, field in POOL.items() if field.kind == "list" and not key.endswith("s")] == []
+
+
+def test_codes_write_a_word_in_one_way() -> None:
+    """NOT-READY in one family is not NOTREADY in another."""
+    words = {word for code in CODES for word in code.split("-")}
+    pairs = {"".join(pair) for code in CODES for pair in itertools.pairwise(code.split("-"))}
+    assert words & pairs == set()
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS, ids=lambda path: path.stem)
+def test_a_task_that_shows_something_says_so(playbook: Path) -> None:
+    text = playbook.read_text()
+    shows = re.findall(r"name: (?:\w+ \| )?(.+)\n +ansible\.builtin\.debug:", text)
+    assert [name for name in shows if not name.startswith("Show ")] == []
