@@ -91,8 +91,8 @@ options:
         C(gpu_model).
       - The keys of an entry are C(platform) and C(instance_type), which are required, and C(gpus),
         C(gpu_model), C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch),
-        C(fabric), C(rdma), C(nvlink), C(confidential), C(accelerator_type). Each has the meaning of the returned key of
-        the same name.
+        C(fabric), C(rdma), C(nvlink), C(confidential), C(accelerator_type). Each has the
+        meaning of the returned key of the same name.
       - Only GPU models of the collection's catalogue have MIG profiles.
     type: raw
     vars:
