@@ -113,7 +113,7 @@ def completed(params: StackParams) -> StackParams:
         wanted["vgpu_device_manager"] = {**on, **({"config": {"name": types}} if types else {})}
         if len(of_machines(params.pools)) == len(params.pools):
             # Other pools have a driver that needs no licence, and the change would replace it.
-            wanted["driver"] = {"licensing_config": {"secret_name": vgpu["licence_secret"]}}
+            wanted["driver"] = {"licensing_config": {"secret_name": vgpu["license_secret"]}}
     more: dict[str, t.Any] = {key: _over(found, getattr(params, key)) for key, found in wanted.items()}
     return replace(params, **more)
 

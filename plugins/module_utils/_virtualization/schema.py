@@ -40,7 +40,7 @@ FIELDS: t.Final[dict[str, Field]] = {
             "type": Field("text", required=True, fault=value_fault),
             "config_map": Field("text", fault=name_fault),
             "image": Field("map", required=True, fields=_IMAGE),
-            "licence_secret": Field("text", required=True, fault=name_fault),
+            "license_secret": Field("text", required=True, fault=name_fault),
         },
     ),
 }
@@ -210,7 +210,7 @@ def check_together(pools: t.Sequence[Description], name: str, problems: Problems
         device, vgpu = options.get("device") or "", options.get("vgpu") or {}
         whole = {"provider": provider(options), "resource": options.get("resource")} if device else {}
         once = [("HyperConverged", device.upper(), key, whole[key], key) for key in whole]
-        host = {key: vgpu[key] for key in ("image", "licence_secret", "config_map") if key in vgpu}
+        host = {key: vgpu[key] for key in ("image", "license_secret", "config_map") if key in vgpu}
         once += [("the ClusterPolicy", "", key, host[key], f"vgpu.{key}") for key in host]
         for of, mark, key, value, where in once:
             first, other = seen.setdefault((mark, key), (f"{path}.{where}", value))

@@ -44,7 +44,7 @@ IMAGE: t.Final = {
     "image": "vgpu-manager",
     "version": "580-rhel9.6",
 }
-VGPU: t.Final = {"type": "A10-12Q", "image": IMAGE, "licence_secret": "vgpu-licence"}
+VGPU: t.Final = {"type": "A10-12Q", "image": IMAGE, "license_secret": "vgpu-licence"}
 THROUGH: t.Final = {"workload": "vm_passthrough", "virtual_machines": {"device": "10de:1eb8"}}
 OTHERS: t.Final = [
     pool("vgpu", 2, workload="vm_vgpu", virtual_machines={"vgpu": VGPU}),

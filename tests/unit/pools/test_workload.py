@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import plan as run
 
 IMAGE: t.Final = {"repository": "registry.example.com/nvidia", "image": "vgpu-manager", "version": "580.65"}
-VGPU: t.Final = {"type": "T4-8Q", "image": IMAGE, "licence_secret": "vgpu-licence"}
+VGPU: t.Final = {"type": "T4-8Q", "image": IMAGE, "license_secret": "vgpu-licence"}
 THROUGH: t.Final[dict[str, t.Any]] = {
     "workload": "vm_passthrough",
     "virtual_machines": {"device": "10de:1EB8"},
@@ -64,9 +64,9 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
             "virtual_machines.vgpu.image",
         ),
         (
-            {**SHARED, "virtual_machines": {"vgpu": {**VGPU, "licence_secret": None}}},
+            {**SHARED, "virtual_machines": {"vgpu": {**VGPU, "license_secret": None}}},
             "POOL-REQUIRED",
-            "virtual_machines.vgpu.licence_secret",
+            "virtual_machines.vgpu.license_secret",
         ),
         (
             {**SHARED, "virtual_machines": {"vgpu": {**VGPU, "type": "A10-8Q"}}},

@@ -22,7 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Object = dict[str, t.Any]
-NEVER: t.Final = {"type": "A10-12Q", "image": IMAGE, "licence_secret": "l"}
+NEVER: t.Final = {"type": "A10-12Q", "image": IMAGE, "license_secret": "l"}
 
 
 def cluster(marks: dict[str, str] | None = None, offers: str = T4, spec: Object | None = None) -> FakeServer:

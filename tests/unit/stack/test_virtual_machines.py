@@ -22,7 +22,7 @@ WORKLOAD: t.Final = "nvidia.com/gpu.workload.config"
 CONFIG: t.Final = "nvidia.com/vgpu.config"
 OPTED_OUT: t.Final = "nvidia.com/gpu.deploy.operands"
 IMAGE: t.Final = {"repository": "r.example.com/n", "image": "vgpu-manager", "version": "580.65"}
-VGPU: t.Final = {"type": "A10-12Q", "image": {**IMAGE, "pull_secrets": ["r"]}, "licence_secret": "l"}
+VGPU: t.Final = {"type": "A10-12Q", "image": {**IMAGE, "pull_secrets": ["r"]}, "license_secret": "l"}
 T4: t.Final = "nvidia.com/TU104GL_TESLA_T4"
 
 
