@@ -19,15 +19,8 @@ from .verdicts import Verdict
 
 # Keys of an entry of `pools` that replace the option of the same name.
 _KEYS: t.Final = (
-    "node_selector",
-    "tolerations",
-    "expected",
-    "claims",
-    "benchmark",
-    "image",
-    "min_nodes",
-    "tolerance",
-    "on_failure",
+    *("node_selector", "tolerations", "expected", "claims", "benchmark", "image", "min_nodes"),
+    *("tolerance", "on_failure"),
 )
 # Keys of an entry that replace no option.
 _MORE: t.Final = ("name", "foreseen", "programs", "gate")
