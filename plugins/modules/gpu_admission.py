@@ -47,7 +47,7 @@ options:
       node_selector:
         description:
           - Labels of the nodes of the pool.
-          - The default is the label C(accelerators.openshift/pool=<name>), which
+          - The default is the label C(accelerators.openshift/pool=NAME), which
             M(accelerators.openshift.gpu_machineset) gives to nodes.
         type: dict
       taints:

@@ -34,7 +34,7 @@ options:
     description: Namespace of the GPU operator, if it is not C(nvidia-gpu-operator).
     type: str
   pod:
-    description: A pod, as C(namespace/name), of which to say why it does not run.
+    description: A pod, as C(NAMESPACE/NAME), of which to say why it does not run.
     type: str
     default: ""
 seealso:

@@ -13,7 +13,7 @@ author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
   - Derives one machine set per zone from a plain worker machine set of the same zone, named
-    C(<infrastructure>-<pool>-<zone>). Spreads the replicas evenly, and waits until every machine is a Ready
+    C(INFRASTRUCTURE-POOL-ZONE). Spreads the replicas evenly, and waits until every machine is a Ready
     node with the labels and taints of the pool.
   - Copies only known fields of the worker set. It does not copy how that set's machines are bought, grouped
     or balanced.
@@ -24,7 +24,7 @@ description:
   - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when
     the provider has no capacity.
   - With O(health), or C(health) in O(pool), maintains one MachineHealthCheck for the pool, named
-    C(<infrastructure>-<pool>), once the machines are complete. The check deletes a machine that is Failed,
+    C(INFRASTRUCTURE-POOL), once the machines are complete. The check deletes a machine that is Failed,
     whose node did not appear in time, or whose node is gone, not Ready or silent for too long. The machine
     set then creates a new machine. Without a check, a Failed machine (for example a reclaimed spot instance)
     stays Failed, and the pool has one node less.

@@ -214,7 +214,7 @@ queues:
       admitted: 1
       pools: [{name: training, resources: {nvidia.com/gpu: {quota: 12, used: "8"}}}]
 handed_over:
-  description: ResourceQuotas, as C(namespace/name), that no longer limit what the queues count.
+  description: ResourceQuotas, as C(NAMESPACE/NAME), that no longer limit what the queues count.
   returned: success, with O(state=present)
   type: list
   elements: str
@@ -231,7 +231,7 @@ needed_by:
   elements: str
   sample: [ClusterQueue theirs (made by Argo CD)]
 ends:
-  description: Workloads, as C(namespace/name), that Kueue ends (O(on_busy)).
+  description: Workloads, as C(NAMESPACE/NAME), that Kueue ends (O(on_busy)).
   returned: success, with O(state=absent)
   type: list
   elements: str

@@ -49,7 +49,7 @@ options:
       node_selector:
         description:
           - Labels of the nodes of the pool.
-          - The default is the label C(accelerators.openshift/pool=<name>).
+          - The default is the label C(accelerators.openshift/pool=NAME).
         type: dict
       sharing:
         description:

@@ -48,13 +48,13 @@ options:
     required: true
     suboptions:
       name:
-        description: Name of the pool. Its profile is C(gpu-<name>).
+        description: Name of the pool. Its profile is C(gpu-NAME).
         type: str
         required: true
       node_selector:
         description:
           - Labels of the nodes of the pool.
-          - The default is the label C(accelerators.openshift/pool=<name>), which
+          - The default is the label C(accelerators.openshift/pool=NAME), which
             M(accelerators.openshift.gpu_machineset) gives to nodes.
         type: dict
       sharing:

@@ -16,7 +16,7 @@ description:
     nodes, and to nodes that come later, without a reboot.
   - The profile is one that the collection ships, the text of a profile of your own, sysctls, or a shipped
     profile with sysctls. It builds on OpenShift's profile C(openshift-node).
-  - For each pool the module makes one object C(Tuned) with the name C(gpu-<pool>) and the priority 21, so it
+  - For each pool the module makes one object C(Tuned) with the name C(gpu-POOL) and the priority 21, so it
     wins against OpenShift's own rules (30 and 40). Over a PerformanceProfile (20) of the pool it has 19, and
     builds on the profile of that.
   - Kernel arguments, isolated CPUs, huge pages and the topology of pods reboot nodes. The module rolls them
@@ -48,7 +48,7 @@ options:
       node_selector:
         description:
           - Labels of the nodes of the pool.
-          - The default is the label C(accelerators.openshift/pool=<name>), which
+          - The default is the label C(accelerators.openshift/pool=NAME), which
             M(accelerators.openshift.gpu_machineset) gives to nodes.
         type: dict
       tuning:
