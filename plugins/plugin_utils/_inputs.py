@@ -138,7 +138,7 @@ def check(play: Play, variables: Variables, extra: Variables, template: Template
         unset = " and ".join(missing).replace("|", " or ")
         added = " ".join(f"-e {name.partition('|')[0]}={value}" for name, value in missing.items())
         message = f"{play.playbook}.yml needs {unset}. Nothing was changed."
-        raise InputError("INPUT-REQUIRED", message, f"Add {added} to the command.")
+        raise InputError("INPUT-VARIABLE", message, f"Add {added} to the command.")
 
 
 def _missing(playbook: str, variables: Variables, template: Template) -> dict[str, str]:

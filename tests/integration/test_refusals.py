@@ -68,14 +68,14 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
 @pytest.mark.parametrize(
     ("name", "given", "code", "words"),
     [
-        ("resize_pool", {}, "INPUT-REQUIRED", "gpu_pool and gpu_replicas"),
-        ("resize_pool", {"gpu_pool": "never", "gpu_replicas": ""}, "INPUT-REQUIRED", "gpu_replicas"),
+        ("resize_pool", {}, "INPUT-VARIABLE", "gpu_pool and gpu_replicas"),
+        ("resize_pool", {"gpu_pool": "never", "gpu_replicas": ""}, "INPUT-VARIABLE", "gpu_replicas"),
         ("resize_pool", {"gpu_pool": "nevr", "gpu_replicas": 2}, "POOL-UNKNOWN", "did you mean never?"),
         ("resize_pool", {"gpu_pool": "scaled", "gpu_replicas": 2}, "POOL-CONFLICT", "autoscaler decides"),
         ("resize_pool", {"gpu_pool": "there", "gpu_replicas": 2}, "POOL-CONFLICT", "existing nodes"),
-        ("before_openshift_update", {}, "INPUT-REQUIRED", "gpu_update_version"),
+        ("before_openshift_update", {}, "INPUT-VARIABLE", "gpu_update_version"),
         ("before_openshift_update", {"gpu_update_pools": "paus"}, "INPUT-VARIABLE", "did you mean pause?"),
-        ("rbac", {"gpu_rbac_token_file": "a"}, "INPUT-REQUIRED", "gpu_rbac_token_playbook"),
+        ("rbac", {"gpu_rbac_token_file": "a"}, "INPUT-VARIABLE", "gpu_rbac_token_playbook"),
         (
             "enable_gpus",
             {"gpu_report_dir": "/dev/null/below"},

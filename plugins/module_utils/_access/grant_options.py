@@ -69,8 +69,8 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
         if not namespace:
-            message = f"{path}.namespace is missing: a ServiceAccount is in a namespace."
-            raise InputError("INPUT-REQUIRED", message, f"Set {path}.namespace, such as gpu-automation.")
+            facts = {"option": f"{path}.namespace", "example": "gpu-automation"}
+            raise InputError("INPUT-REQUIRED", also=": a ServiceAccount is in a namespace", **facts)
         _namespace(namespace, f"{path}.namespace")
     elif namespace:
         message = f"{path}.namespace is set, and a {kind} is in no namespace."
@@ -85,8 +85,7 @@ def require(given: t.Mapping[str, t.Any], path: str, examples: t.Mapping[str, st
     """Raise InputError for a required key that is missing. examples: required key -> a value of it."""
     for key, example in examples.items():
         if not given.get(key):
-            remedy = f"Set {path}.{key}, such as {example}."
-            raise InputError("INPUT-REQUIRED", f"{path}.{key} is missing.", remedy)
+            raise InputError("INPUT-REQUIRED", option=f"{path}.{key}", example=example)
 
 
 def _listed(given: t.Any, path: str, playbooks: tuple[str, ...]) -> tuple[str, ...]:

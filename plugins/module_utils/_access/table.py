@@ -438,11 +438,11 @@ gpu_policy admission absent
   -            get,list,watch,delete                ValidatingAdmissionPolicyBinding
   -            get?,list?,watch?,patch?,delete?     MutatingAdmissionPolicy
   -            get?,list?,watch?,delete?            MutatingAdmissionPolicyBinding
-gpu_policy priority
+gpu_policy priorities
   -            get,create,patch                     PriorityClass
-gpu_policy priority absent
+gpu_policy priorities absent
   -            get,list,watch,delete                PriorityClass
-gpu_policy quota
+gpu_policy quotas
   -            get,list,create,patch                Namespace
   -            list                                 Node
   quota        get,list,watch,create,patch          ResourceQuota
@@ -483,7 +483,7 @@ gpu_policy queue_operator absent
   -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
 gpu_policy limit_range absent
   quota        get,list,watch,delete                LimitRange
-gpu_policy quota absent
+gpu_policy quotas absent
   quota        get,list,watch,delete                ResourceQuota
 gpu_sharing
   gpu          get,list                             ConfigMap

@@ -27,8 +27,7 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
     for index, pool in enumerate(pools):
         for key, example in _REQUIRED.items():
             if not pool.get(key):
-                remedy = f"Set pools[{index}].{key}, such as {example}."
-                raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", remedy)
+                raise InputError("INPUT-REQUIRED", option=f"pools[{index}].{key}", example=example)
         if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
             message = f"pools[{index}].node_selector and .expected are maps."
             raise InputError("INPUT-TYPE", message, "Write {label: value} and {resource: number}.")

@@ -51,7 +51,7 @@ def resolve(
         return None
     if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
         entry = {
-            "cloud": cloud or "",
+            "platform": cloud or "",
             "instance_type": found.name if found else name,
             **({} if found else {"gpu_model": "gpu"}),
             **facts,

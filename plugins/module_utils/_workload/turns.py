@@ -103,8 +103,8 @@ def _of_programs(
 
 def _of_pool(params: GpuWorkloadParams, entry: t.Mapping[str, t.Any], path: str) -> list[Turn]:
     if not isinstance(entry.get("node_selector"), dict) or not entry["node_selector"]:
-        remedy = f"Set {path}.node_selector, such as {{accelerators.openshift/pool: training}}."
-        raise InputError("INPUT-REQUIRED", f"{path}.node_selector is missing.", remedy)
+        example = "{accelerators.openshift/pool: training}"
+        raise InputError("INPUT-REQUIRED", option=f"{path}.node_selector", example=example)
     if wrong := sorted(set(entry) - {*_MORE, *_KEYS}):
         remedy = f"Use {', '.join([*_MORE, *_KEYS])}."
         raise InputError("INPUT-OPTION", f"{path}.{wrong[0]} is no key of a pool.", remedy)

@@ -152,7 +152,7 @@ def test_the_first_failure_of_a_run_has_a_bundle_and_stays_a_failure(
     (params,) = asked
     wanted: dict[str, t.Any] = {
         "name": "gpu_must_gather",
-        "dest": str(tmp_path / "report/must-gather"),
+        "path": str(tmp_path / "report/must-gather"),
         "namespace": "gpus",
     }
     wanted |= {"kubeconfig": "/k", "ca_cert": "/ca", "wait_timeout": 60, "serials": "mask"}

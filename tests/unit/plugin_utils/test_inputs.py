@@ -188,7 +188,7 @@ def test_a_playbook_names_what_it_needs(playbook: str, given: Data, added: str) 
         return
     with pytest.raises(InputError) as raised:
         check(given, playbook)
-    assert raised.value.code == "INPUT-REQUIRED"
+    assert raised.value.code == "INPUT-VARIABLE"
     assert raised.value.message.startswith(f"{playbook}.yml needs gpu_")
     assert raised.value.remedy == f"Add {added.replace('gpu_', '-e gpu_')} to the command."
 

@@ -28,7 +28,7 @@ def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
         {"min": 0, "max": 2},
     )
     assert [one["min_nodes"] for one in [*plan["groups"], *plan["validations"]]] == [0, 0]
-    assert plan["expected_labels"][0]["count"] == 0
+    assert plan["expected_labels"][0]["min_nodes"] == 0
     assert "offer 2 nvidia.com/gpu" in plan["remarks"][0]
     assert pool_builders.plan([planned], cloud="aws") == plan | {"remarks": plan["remarks"]}
 

@@ -81,7 +81,7 @@ def test_the_plan_of_a_pool() -> None:
         plan["validations"][0] | {"name": "t4", "benchmark": "vectoradd", "expected": {"nvidia.com/gpu": 1}}
         == plan["validations"][0]
     )
-    assert plan["expected_labels"][0]["count"] == 2
+    assert plan["expected_labels"][0]["min_nodes"] == 2
 
 
 def test_quotas_of_pools_are_added_up() -> None:
@@ -232,7 +232,7 @@ def test_nothing_waits_for_nodes_of_a_pool_without_machines_and_operands_still_t
     whole, less = (pool_plan.assemble(pools, incomplete=names).outputs for names in ((), ("t4",)))
     assert [one["min_nodes"] for one in whole["groups"] + whole["validations"]] == [2, 2]
     assert [one["min_nodes"] for one in less["groups"] + less["validations"]] == [0, 0]
-    assert [one["count"] for one in less["expected_labels"]] == [0]
+    assert [one["min_nodes"] for one in less["expected_labels"]] == [0]
     assert less["tolerations"] == whole["tolerations"]
     assert less["quotas"] == whole["quotas"]
 

@@ -25,7 +25,7 @@ QUOTA = (
 
 def test_claims_are_of_whole_gpus() -> None:
     obstacles.check(params(claims=True, expected={"nvidia.com/gpu": 1}))
-    with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
+    with pytest.raises(InputError, match=r"expected\[nvidia.com/mig-1g.5gb\]"):
         obstacles.check(params(claims=True, expected={"nvidia.com/mig-1g.5gb": 7}))
 
 

@@ -101,9 +101,9 @@ CODES: t.Final = (
     ),
     Code(
         "INPUT-VARIABLE",
-        "A variable of a role or playbook has a wrong type or value, an extra variable or a tag that "
-        "nothing reads has nearly the name of one that is read, or no task would run with these tags. "
-        "Nothing was asked or changed.",
+        "A variable of a role or playbook is missing or has a wrong type or value, an extra variable or a "
+        "tag that nothing reads has nearly the name of one that is read, or no task would run with these "
+        "tags. Nothing was asked or changed.",
         "Correct the variable or the tag that the message names; `ansible-doc -t role "
         "accelerators.openshift.ROLE` lists the variables of a role, docs/guide.md those of the playbooks.",
     ),

@@ -92,7 +92,7 @@ def workload(
         params,
         node_selector={str(one): str(value) for one, value in pool.node_selector.items()},
         tolerations=pool.tolerations,
-        resources=shares,
+        expected=shares,
         claims=claims,
         benchmark="nvidia_smi",
         image=pool.image or params.image,

@@ -73,7 +73,7 @@ def tainted(options: Options) -> str | None:
     ready = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
     server.put({**live(nfd_instance.build(params(), None)), **ready})
     server.put(GPU_NODE)
-    expect = [{**SELECTOR, "count": 1, "labels": {PCI: True}}]
+    expect = [{**SELECTOR, "min_nodes": 1, "labels": {PCI: True}}]
     given = {"namespace": "openshift-nfd", "expect": expect, "settle": 0, **options}
     return ensured("nfd_labels", api_on(server), given)
 
