@@ -42,7 +42,7 @@ EXAMPLES = r"""
   accelerators.openshift.nfd_labels:
     expect:
       - node_selector: {accelerators.openshift/pool: training}
-        count: 2
+        min_nodes: 2
         labels:
           feature.node.kubernetes.io/pci-10de.present: true
 

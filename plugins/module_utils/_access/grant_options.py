@@ -69,8 +69,8 @@ def subject(given: t.Mapping[str, t.Any], path: str, playbooks: tuple[str, ...])
     choice(kind, f"{path}.kind", _KINDS)
     if kind == "ServiceAccount":
         if not namespace:
-            facts = {"option": f"{path}.namespace", "example": "gpu-automation"}
-            raise InputError("INPUT-REQUIRED", also=": a ServiceAccount is in a namespace", **facts)
+            why, example = ": a ServiceAccount is in a namespace", "gpu-automation"
+            raise InputError("INPUT-REQUIRED", option=f"{path}.namespace", example=example, also=why)
         _namespace(namespace, f"{path}.namespace")
     elif namespace:
         message = f"{path}.namespace is set, and a {kind} is in no namespace."

@@ -101,7 +101,7 @@ def test_errors_have_codes(terms: list[str], options: dict[str, t.Any], code: st
 
 def test_an_unknown_name_offers_the_nearest() -> None:
     with pytest.raises(InputError) as caught:
-        names("g4dn.xlrage", cloud="aws")
+        names("g4dn.xlrage", platform="aws")
     assert caught.value.remedy.startswith("Nearest: g4dn.xlarge")
 
 
