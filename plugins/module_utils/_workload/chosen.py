@@ -114,7 +114,7 @@ def validation(
     more = [_CORDON] if cordoned else []
     entries = [
         {
-            "pool": name(node),
+            "name": name(node),
             "node_selector": {HOSTNAME: host_of(node)},
             "tolerations": [*tolerations_of(node), *more],
             "expected": expected[name(node)],
