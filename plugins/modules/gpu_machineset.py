@@ -144,13 +144,13 @@ options:
     type: list
     elements: dict
     default: []
-  source_machine_sets:
+  source_machine_set:
     description:
-      - Names of the machine sets to copy from, one for each zone.
+      - Name of the machine set to copy from, or a list with one for each zone.
       - The default in each zone is the first plain worker set by name. Not taken are sets of Windows
         machines, of another architecture, with GPUs, with taints, of another role such as infra, and sets
         that are being deleted. A warning names them.
-      - C(source_machine_sets) inside O(pool) wins.
+      - C(source_machine_set) inside O(pool) wins.
     type: list
     elements: str
     default: []

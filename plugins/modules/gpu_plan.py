@@ -31,7 +31,7 @@ options:
       - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type),
         C(max_price), C(reservation)), C(taints), C(labels), C(accelerator), C(disk) (C(size_gib), C(type),
         C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
-      - C(source_machine_sets) is a list of machine sets to copy from, one for each zone. With
+      - C(source_machine_set) is a list of machine sets to copy from, one for each zone. With
         C(node_role=false) the nodes do not get the label C(node-role.kubernetes.io/gpu).
       - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate,
         and other known values - C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus),
@@ -131,7 +131,7 @@ EXAMPLES = r"""
         candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a, us-east-2b]}]
         replicas: 2
         taints: [{key: nvidia.com/gpu, value: inference, effect: NoSchedule}]
-        quotas: [{namespace: team-a, gpus: 2}]
+        quota: [{namespace: team-a, gpus: 2}]
   register: result
 
 - name: Check a description without a cluster

@@ -13,7 +13,7 @@ GOOD = {
     "name": "a",
     "candidates": [{"instance_type": "g4dn.12xlarge", "zones": ["us-east-2a"]}],
     "replicas": 2,
-    "quotas": [{"namespace": "team-a", "gpus": 8}],
+    "quota": [{"namespace": "team-a", "gpus": 8}],
 }
 
 

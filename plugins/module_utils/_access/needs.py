@@ -276,10 +276,10 @@ def details_of(
             found.add("node_tuning tuned")
         if (pool.get("tuning") or {}).get("reboot") == "planned":
             found |= {"node_tuning reboots", "node_tuning reboots absent"}
-        for key in ("quotas", "priorities", "spare"):
+        for key in ("quota", "priority", "spare"):
             if pool.get(key):
                 found |= {f"gpu_policy {key}", f"gpu_policy {key} absent"}
-        if any(quota.get("limit_range") for quota in pool.get("quotas") or []):
+        if any(quota.get("limit_range") for quota in pool.get("quota") or []):
             found |= {"gpu_policy limit_range", "gpu_policy limit_range absent"}
     return found
 

@@ -97,7 +97,7 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         left_out.add("gpu_node_pool")
     if params["playbook"] == "remove_gpus" and not any(pool.get("tuning") for pool in pools):
         left_out.add("node_tuning")
-    quotas = [quota["namespace"] for pool in pools for quota in pool.get("quotas") or []]
+    quotas = [quota["namespace"] for pool in pools for quota in pool.get("quota") or []]
     claims = [
         claim["namespace"] for pool in pools for claim in (pool.get("sharing") or {}).get("claims") or []
     ]

@@ -105,7 +105,7 @@ def plan(
     wanted: dict[str, KubeObject] = {}
     named: dict[str, Share] = {}
     warnings: list[str] = []
-    sources = pool.source or params.get("source_machine_sets") or ()
+    sources = pool.source or params.get("source_machine_set") or ()
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(held_set.name for held_set in have)})
         source = _source(live, platform, share, sources, existing.get(name))

@@ -39,7 +39,7 @@ MACHINES: t.Final = ArgumentSpec(
         "image": {"type": "str"},
         "health": {"type": "raw"},
         "other_pools": {"type": "list", "elements": "dict", "default": []},
-        "source_machine_sets": {"type": "list", "elements": "str", "default": []},
+        "source_machine_set": {"type": "list", "elements": "str", "default": []},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
     },
     required_one_of=[["name", "pool"]],
@@ -99,7 +99,7 @@ class GpuMachinesetParams(JoiningParams, ChangeParams, LockParams, StateParams):
     image: str | None
     health: bool | dict[str, t.Any] | None
     other_pools: list[dict[str, t.Any]]
-    source_machine_sets: list[str]
+    source_machine_set: list[str]
     namespace: str
 
 

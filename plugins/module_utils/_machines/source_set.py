@@ -64,7 +64,7 @@ def find(
     return Source(
         best,
         f"The pool's machine set {_where(zone)} is a copy of {machine_set.name_of(best)}. Not taken: "
-        f"{'; '.join(others)}. To take another one, set gpu_node_pool_source_machine_sets.",
+        f"{'; '.join(others)}. To take another one, set gpu_node_pool_source_machine_set.",
     )
 
 

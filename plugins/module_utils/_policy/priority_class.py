@@ -15,7 +15,7 @@ RESERVED: t.Final = "system-"
 _DEFAULT_POLICY: t.Final = "PreemptLowerPriority"
 # The role gpu_policy writes this text for a class without a description.
 _DEFAULT_DESCRIPTION: t.Final = "GPU work"
-_DESCRIBE: t.Final = "Set description: {} in priorities of the pool."
+_DESCRIBE: t.Final = "Set description: {} in priority of the pool."
 
 
 class Clash(t.NamedTuple):
@@ -38,12 +38,12 @@ def clashes(wanted: t.Iterable[t.Mapping[str, t.Any]], live: t.Iterable[KubeObje
         name, other = str(priority["name"]), there.get(str(priority["name"]))
         if name.startswith(RESERVED):
             message = f"PriorityClass {name} begins with {RESERVED}, which Kubernetes keeps for itself."
-            found.append(Clash(name, message, "Give the class another name in priorities of the pool."))
+            found.append(Clash(name, message, "Give the class another name in priority of the pool."))
             continue
         differs = _differences(priority, other) if other else []
         if differs:
             message = f"PriorityClass {name} exists with {', '.join(differs)}. These fields never change."
-            remedy = "Set these live values in priorities of the pool, or give the class another name there."
+            remedy = "Set these live values in priority of the pool, or give the class another name there."
             found.append(Clash(name, message, remedy))
         elif other:
             text = priority.get("description") or _DEFAULT_DESCRIPTION

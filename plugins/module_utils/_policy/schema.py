@@ -39,8 +39,8 @@ def fill(pool: Description) -> None:
     kind = pool.get("partition")
     if kind == HARD and not pool.get("taints") and "existing" not in pool:
         pool["taints"] = [dict(_TAINT)]
-    if kind == SOFT and not pool.get("priorities"):
-        pool["priorities"] = [dict(entry) for entry in _CLASSES]
+    if kind == SOFT and not pool.get("priority"):
+        pool["priority"] = [dict(entry) for entry in _CLASSES]
 
 
 def check(pool: Description, path: str, problems: Problems) -> None:
@@ -53,10 +53,10 @@ def check(pool: Description, path: str, problems: Problems) -> None:
         also = ", where only priorities decide: a NoSchedule taint keeps pods off the nodes"
         remedy = "Remove the taint, or set partition: hard."
         problems.add("POOL-CONFLICT", f"{path}.taints", remedy=remedy, other="partition soft", also=also)
-    for index, priority in enumerate(pool.get("priorities") or []):
+    for index, priority in enumerate(pool.get("priority") or []):
         if priority.get("name") == PRIORITY_CLASS and priority != SPARE:
             why = "the placeholder pods of spare have it"
-            problems.add("POOL-CLASS", f"{path}.priorities[{index}].name", name=PRIORITY_CLASS, why=why)
+            problems.add("POOL-CLASS", f"{path}.priority[{index}].name", name=PRIORITY_CLASS, why=why)
     if pool.get("spare"):
         _check_spare(pool, f"{path}.spare", problems)
 
@@ -124,7 +124,7 @@ def preemptions(pools: t.Iterable[Description]) -> list[Description]:
     found = []
     for pool in pools:
         names = sorted(pool["expected"])
-        classes = sorted(pool["priorities"], key=lambda priority: int(priority["value"]))
+        classes = sorted(pool["priority"], key=lambda priority: int(priority["value"]))
         strong = [priority for priority in classes if priority.get("preemption_policy") != "Never"]
         if len(names) == 1 and strong and classes[0]["value"] < strong[-1]["value"]:
             tolerations = taints.operand_tolerations(pool["taints"])
@@ -139,7 +139,7 @@ def priorities(pools: t.Sequence[Description]) -> list[Description]:
     """Return each priority class of the pools of a plan once, with its defaults."""
     found: dict[str, Description] = {}
     spare = [SPARE] if any(pool.get("spare") for pool in pools) else []
-    for entry in [*(entry for pool in pools for entry in pool["priorities"]), *spare]:
+    for entry in [*(entry for pool in pools for entry in pool["priority"]), *spare]:
         policy = entry.get("preemption_policy") or "PreemptLowerPriority"
         found[entry["name"]] = _class(entry["name"], entry["value"], policy, entry.get("description") or "")
     return list(found.values())

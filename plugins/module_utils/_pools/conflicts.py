@@ -107,8 +107,8 @@ def _strategies(pools: t.Sequence[Description], name: str, problems: Problems) -
 def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     seen: dict[str, tuple[str, Description]] = {}
     for index, pool in enumerate(pools):
-        for position, priority in enumerate(pool.get("priorities") or []):
-            path, own = f"{name}[{index}].priorities[{position}]", priority.get("name")
+        for position, priority in enumerate(pool.get("priority") or []):
+            path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
             if str(own).startswith(RESERVED):
                 why = f"Kubernetes keeps {RESERVED} for its own priority classes"
                 problems.add("POOL-CLASS", f"{path}.name", name=own, why=why)
@@ -127,11 +127,11 @@ def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> No
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     options: dict[tuple[str, ...], tuple[str, t.Any]] = {}
     for index, pool in enumerate(pools):
-        _quotas_of_one(pool, f"{name}[{index}].quotas", problems)
-        for position, quota in enumerate(pool.get("quotas") or []):
-            _other_options(quota, f"{name}[{index}].quotas[{position}]", options, problems)
+        _quotas_of_one(pool, f"{name}[{index}].quota", problems)
+        for position, quota in enumerate(pool.get("quota") or []):
+            _other_options(quota, f"{name}[{index}].quota[{position}]", options, problems)
             for key, quantity in (quota.get("hard") or {}).items():
-                path = f"{name}[{index}].quotas[{position}].hard.{key}"
+                path = f"{name}[{index}].quota[{position}].hard.{key}"
                 mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
                 other = seen.setdefault(mark, (path, quantity))
                 if quantity != other[1] and not (quantity.isdigit() and other[1].isdigit()):
@@ -158,7 +158,7 @@ def _other_options(
 
 def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
     seen: dict[tuple[str, str], int] = {}
-    for position, quota in enumerate(pool.get("quotas") or []):
+    for position, quota in enumerate(pool.get("quota") or []):
         namespace = str(quota.get("namespace"))
         first = seen.setdefault((namespace, quota.get("name") or "gpu-quota"), position)
         if first != position:
@@ -167,7 +167,7 @@ def _quotas_of_one(pool: Description, path: str, problems: Problems) -> None:
                 f"{path}[{position}].namespace",
                 remedy="Keep one entry with the sum; give a second quota of the namespace a name of its own.",
                 name=f"namespace {namespace}",
-                also=f", first at quotas[{first}]",
+                also=f", first at quota[{first}]",
             )
         if namespaces.is_of_platform(namespace):
             problems.add(
@@ -219,8 +219,8 @@ def _check_claims(pool: Description, path: str, problems: Problems) -> None:
                 f"Expect {GPU}, which counts the GPUs of a node",
             )
             _refuse_claims(where, "pods claim whole GPUs", instead, problems)
-    for index, quota in enumerate(pool.get("quotas") or []):
-        where = f"{path}.quotas[{index}]"
+    for index, quota in enumerate(pool.get("quota") or []):
+        where = f"{path}.quota[{index}]"
         if quota.get("priority_classes"):
             why = "pods claim GPUs, and claims have no priority class"
             _refuse_claims(f"{where}.priority_classes", why, "Remove it", problems)

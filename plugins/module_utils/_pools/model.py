@@ -18,8 +18,8 @@ _MORE: t.Final = ("market", "options", "patch", "mig_config")
 # Every key of a described or planned pool. The table in `schema` has them too, but it imports every platform.
 _KEYS: t.Final = """
     name candidates existing replicas min_replicas autoscale mixed market taints labels accelerator disk
-    tuning sharing expected node_selector quotas priorities validate driver health
-    pre_drain_hook node_role source_machine_sets partition spare workload virtual_machines
+    tuning sharing expected node_selector quota priority validate driver health
+    pre_drain_hook node_role source_machine_set partition spare workload virtual_machines
     aws azure gcp ibm baremetal vsphere openstack nutanix
 """
 KEYS: t.Final = frozenset((*_KEYS.split(), PATCH))
@@ -211,8 +211,8 @@ class Pool:
     sharing: t.Mapping[str, t.Any] = field(default_factory=dict)
     expected: t.Mapping[str, int] = field(default_factory=dict)
     node_selector: t.Mapping[str, str] = field(default_factory=dict)
-    quotas: tuple[Quota, ...] = ()
-    priorities: tuple[Priority, ...] = ()
+    quota: tuple[Quota, ...] = ()
+    priority: tuple[Priority, ...] = ()
     validate: Validation = Validation()
     driver: t.Mapping[str, t.Any] | None = None
     health: t.Mapping[str, t.Any] | t.Literal[False] | None = None
@@ -258,14 +258,14 @@ class Pool:
             "sharing": dict(self.sharing),
             "expected": dict(self.expected),
             "node_selector": dict(self.node_selector),
-            "quotas": [quota.as_result() for quota in self.quotas],
-            "priorities": [priority_class.as_result() for priority_class in self.priorities],
+            "quota": [quota.as_result() for quota in self.quota],
+            "priority": [priority_class.as_result() for priority_class in self.priority],
             "validate": self.validate.as_result(),
             **({"driver": dict(self.driver)} if self.driver else {}),
             **({"health": self.health} if self.health is not None else {}),
             **({"pre_drain_hook": True} if self.pre_drain_hook else {}),
             **({} if self.node_role else {"node_role": False}),
-            **({"source_machine_sets": list(self.source)} if self.source else {}),
+            **({"source_machine_set": list(self.source)} if self.source else {}),
             **({"partition": self.partition} if self.partition else {}),
             **({"spare": self.spare} if self.spare else {}),
             **({"workload": self.workload} if self.workload else {}),
@@ -320,14 +320,14 @@ def _read(raw: t.Mapping[str, t.Any]) -> Pool:
         sharing=dict(raw["sharing"]),
         expected={key: int(number) for key, number in raw["expected"].items()},
         node_selector=dict(raw["node_selector"]),
-        quotas=tuple(map(Quota.from_result, raw["quotas"])),
-        priorities=tuple(map(Priority.from_result, raw["priorities"])),
+        quota=tuple(map(Quota.from_result, raw["quota"])),
+        priority=tuple(map(Priority.from_result, raw["priority"])),
         validate=Validation.from_result(raw["validate"]),
         driver=raw.get("driver"),
         health=raw.get("health"),
         pre_drain_hook=bool(raw.get("pre_drain_hook")),
         node_role=bool(raw.get("node_role", True)),
-        source=tuple(raw.get("source_machine_sets") or ()),
+        source=tuple(raw.get("source_machine_set") or ()),
         partition=str(raw.get("partition") or ""),
         spare=int(raw.get("spare") or 0),
         workload=str(raw.get("workload") or ""),

@@ -194,7 +194,7 @@ def quotas(pools: t.Iterable[Pool]) -> list[JsonObject]:
     """Return one quota for each namespace and name. Add up the numbers that pools give one resource."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     more: dict[tuple[str, str], JsonObject] = {}
-    for resource, quota in ((counted_by(pool), one) for pool in pools for one in pool.quotas):
+    for resource, quota in ((counted_by(pool), one) for pool in pools for one in pool.quota):
         key = (quota.namespace, quota.name or "gpu-quota")
         hard, more[key] = found.setdefault(key, {}), quota.which_pods()
         for limit, quantity in (quota.hard or {f"requests.{resource}": str(quota.gpus)}).items():

@@ -34,7 +34,7 @@ _MACHINES: t.Final = (
     "health",
     "pre_drain_hook",
     "node_role",
-    "source_machine_sets",
+    "source_machine_set",
     "provider_spec_patch",
 )
 
@@ -195,8 +195,8 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
     offers = [candidate.expected for candidate in pool.get("resolved", [])]
     is_sound = not problems.at(f"{path}.sharing")
     has_names = is_sound and not counted(pool.get("sharing") or {}, offers)
-    for index, quota in enumerate(pool.get("quotas") or []):
-        where = f"{path}.quotas[{index}]"
+    for index, quota in enumerate(pool.get("quota") or []):
+        where = f"{path}.quota[{index}]"
         is_read = not problems.at(f"{where}.gpus") and not problems.at(f"{where}.hard")
         if is_read and ("gpus" in quota) == ("hard" in quota):
             given = "both" if "gpus" in quota else "none"

@@ -61,7 +61,7 @@ POOL: t.Final[dict[str, Field]] = {
     "mixed": Field("flag"),
     "pre_drain_hook": Field("flag"),
     "node_role": Field("flag"),
-    "source_machine_sets": Field("list", entry=Field("text", fault=name_fault)),
+    "source_machine_set": Field("list", entry=Field("text", fault=name_fault)),
     "taints": Field(
         "list",
         fields={
@@ -105,7 +105,7 @@ POOL: t.Final[dict[str, Field]] = {
         },
     ),
     "health": Field("any"),
-    "quotas": Field(
+    "quota": Field(
         "list",
         fields={
             "namespace": _NAME,
@@ -116,7 +116,7 @@ POOL: t.Final[dict[str, Field]] = {
             "limit_range": Field("quantities", low=0),
         },
     ),
-    "priorities": Field(
+    "priority": Field(
         "list",
         fields={
             "name": _NAME,

@@ -35,7 +35,7 @@ def refuse(pools: t.Iterable[Pool], queues: t.Sequence[Queue]) -> None:
     limits = most(queues)
     for pool in pools:
         # A quota of some priority classes counts only some pods.
-        for quota in (entry for entry in pool.quotas if not entry.priority_classes):
+        for quota in (entry for entry in pool.quota if not entry.priority_classes):
             hard = quota.hard or {f"{REQUESTS}{device}": str(quota.gpus) for device in pool.expected}
             for key, text in _refusing(hard, limits.get(quota.namespace, {})).items():
                 paths = [queue.path for queue in queues if quota.namespace in queue.namespaces]

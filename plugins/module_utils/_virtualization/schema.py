@@ -174,10 +174,10 @@ def _check_amounts(pool: Description, path: str, workload: str, problems: Proble
         remedy = f"Set it to the whole GPUs of a node, such as {{{GPU}: 1}}."
         where = f"{path}.existing.expected"
         problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
-    for index, quota in enumerate(pool.get("quotas") or []):
+    for index, quota in enumerate(pool.get("quota") or []):
         if "gpus" in quota:
             remedy = "Use hard with the name that the nodes offer, such as requests.nvidia.com/GA102GL_A10."
-            where = f"{path}.quotas[{index}].gpus"
+            where = f"{path}.quota[{index}].gpus"
             problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}")
 
 

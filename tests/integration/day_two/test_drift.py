@@ -55,7 +55,7 @@ def test_what_people_changed_is_told_with_both_values(place: Place) -> None:
     place.client.patch(
         *POLICIES, policy["metadata"]["name"], None, {"spec": {"daemonsets": {"tolerations": []}}}
     )
-    pools = [{key: value for key, value in POOLS[0].items() if key != "priorities"}]
+    pools = [{key: value for key, value in POOLS[0].items() if key != "priority"}]
     run = drift(place, gpu_pools=pools)
     assert run.rc != 0
     assert run.failure["msg"].startswith("DRIFT-FOUND: 3 objects differ from gpu_pools: ")

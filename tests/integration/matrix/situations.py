@@ -22,7 +22,7 @@ SPACE: t.Final = "matrix"
 BUDGETS: t.Final = ("policy/v1", "poddisruptionbudgets")
 FOREIGN: t.Final = "policy-of-another-team"
 SECOND: t.Final[Data] = {
-    **{key: value for key, value in POOLS[0].items() if key not in ("quotas", "priorities")},
+    **{key: value for key, value in POOLS[0].items() if key not in ("quota", "priority")},
     "name": "other",
     "replicas": 1,
     "taints": [{"key": "nvidia.com/gpu", "value": "other", "effect": "NoSchedule"}],

@@ -44,7 +44,7 @@ PATIENT: t.Final[Data] = {
 }
 # A pool without a node whose taint the operands have to tolerate.
 TAINTED: t.Final[Data] = {
-    **{key: value for key, value in POOLS[0].items() if key not in ("quotas", "priorities")},
+    **{key: value for key, value in POOLS[0].items() if key not in ("quota", "priority")},
     "name": "second",
     "replicas": 0,
     "taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}],

@@ -23,11 +23,7 @@ pytestmark = [
 ]
 POOLS: t.Final = [
     one
-    | {
-        "quotas": [
-            {"namespace": f"team-{one['name']}", "gpus": one["existing"]["expected"]["nvidia.com/gpu"]}
-        ]
-    }
+    | {"quota": [{"namespace": f"team-{one['name']}", "gpus": one["existing"]["expected"]["nvidia.com/gpu"]}]}
     for one in existing(inference=1, training=8)
 ]
 REDHAT: t.Final = {"node_feature_discovery_source": "cs-redhat-operator-index-v4-22"}

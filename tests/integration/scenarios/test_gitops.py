@@ -73,7 +73,7 @@ def test_a_run_warns_where_git_takes_its_change_back(place: Place) -> None:
     pools[0]["replicas"] = 3
     run = place.run("enable_gpus", "--check", gpu_pools=pools)
     assert "comes from Git: Argo CD takes this change back." in run.output
-    pools[0].update(replicas=2, quotas=[{"namespace": "team-a", "gpus": 3}])
+    pools[0].update(replicas=2, quota=[{"namespace": "team-a", "gpus": 3}])
     run = place.done("enable_gpus", gpu_pools=pools)
     assert "stays 2 (asked: 3, set by argocd-controller)" in run.output
     quota = place.client.get(*QUOTAS[:2], "gpu-quota", QUOTAS[2])

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long("few users have ROSA Classic, and unit tests hold 
 EXISTING: t.Final[Data] = {
     "name": "demo",
     "existing": {"node_selector": {"gpu-pool": "demo"}, "expected": {"nvidia.com/gpu": 1}},
-    "quotas": POOLS[0]["quotas"],
+    "quota": POOLS[0]["quota"],
 }
 
 

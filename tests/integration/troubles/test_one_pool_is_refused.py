@@ -33,7 +33,7 @@ def test_the_other_pool_is_enabled_and_the_run_fails_at_its_end(cluster: Cluster
     done = {task.name.rpartition(" | ")[2]: task for task in run.tasks if not task.skipped}
     stack = done["Bring the GPU stack to every node of the pools (ready)"]["special_resource"]
     assert [node["pool"] for node in stack["nodes"]] == ["demo", "demo"]
-    (quota,) = cluster.client.list("v1", "resourcequotas", POOLS[0]["quotas"][0]["namespace"])
+    (quota,) = cluster.client.list("v1", "resourcequotas", POOLS[0]["quota"][0]["namespace"])
     assert quota["metadata"]["name"] == "gpu-quota"
     validated = done["Run a CUDA program on every node of the pools, and prove what the pools say"][
         "workload"

@@ -80,8 +80,8 @@ def test_removing_creates_nothing_but_the_lease() -> None:
 @pytest.mark.parametrize(
     ("pool", "resource"),
     [
-        ({"quotas": [{"namespace": "a", "gpus": 1}]}, "resourcequotas"),
-        ({"priorities": [{"name": "a", "value": 1}]}, "priorityclasses"),
+        ({"quota": [{"namespace": "a", "gpus": 1}]}, "resourcequotas"),
+        ({"priority": [{"name": "a", "value": 1}]}, "priorityclasses"),
         ({"autoscale": {"min": 0, "max": 1}}, "machineautoscalers"),
         ({"tuning": {"profile": "training"}}, "tuneds"),
     ],

@@ -140,8 +140,8 @@ EVERYTHING: t.Final[Data] = {
             "autoscale": {"min": 0},
             "tuning": {"reboot": "planned"},
             "sharing": {"time_slicing": {"replicas": 2}},
-            "quotas": [{"namespace": "team-a"}],
-            "priorities": [{"name": "a"}],
+            "quota": [{"namespace": "team-a"}],
+            "priority": [{"name": "a"}],
             "spare": 1,
         }
     ],
@@ -189,7 +189,7 @@ def test_without_its_last_right_the_playbook_stops(playbook: str) -> None:
 
 def test_tags_choose_the_roles_that_are_asked_about() -> None:
     nobody = Authorizer({})
-    policy = {"only": ["gpu_policy"], "pools": [{"quotas": [{"namespace": "team-a"}]}]}
+    policy = {"only": ["gpu_policy"], "pools": [{"quota": [{"namespace": "team-a"}]}]}
     told = "; ".join(refused(nobody, playbook="enable_gpus", **policy))
     assert "resourcequotas in namespace team-a" in told
     assert "subscriptions" not in told

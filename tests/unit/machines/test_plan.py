@@ -221,11 +221,9 @@ def test_a_pool_names_the_set_to_copy_and_wins_over_the_option() -> None:
         "name": "t4",
         "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
         "replicas": 1,
-        "source_machine_sets": ["demo-x7k2p-other-us-east-2a"],
+        "source_machine_set": ["demo-x7k2p-other-us-east-2a"],
     }
-    made = plan(
-        [worker("us-east-2a"), other], pool=pool, source_machine_sets=["demo-x7k2p-worker-us-east-2a"]
-    )
+    made = plan([worker("us-east-2a"), other], pool=pool, source_machine_set=["demo-x7k2p-worker-us-east-2a"])
     (manifest,) = made.manifests.values()
     value = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert value["tags"] == [{"name": "copied", "value": "yes"}]

@@ -22,9 +22,9 @@ def code(**more: t.Any) -> str:
     [
         ({"zones": ["us-east-2z"]}, "MACH-NO-REFERENCE"),
         ({"live": []}, "MACH-NO-REFERENCE"),
-        ({"source_machine_sets": ["nobody"]}, "MACH-SOURCE"),
+        ({"source_machine_set": ["nobody"]}, "MACH-SOURCE"),
         (
-            {"live": [worker("us-east-2b")], "source_machine_sets": ["demo-x7k2p-worker-us-east-2b"]},
+            {"live": [worker("us-east-2b")], "source_machine_set": ["demo-x7k2p-worker-us-east-2b"]},
             "MACH-SOURCE",
         ),
         ({"instance_type": "g5g.xlarge"}, "MACH-ARCH"),
@@ -54,11 +54,11 @@ def test_zones_with_a_reference_are_named() -> None:
 
 def test_a_reference_that_would_do_is_named() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        plan(source_machine_sets=["nobody"])
+        plan(source_machine_set=["nobody"])
     assert (
         caught.value.remedy
-        == "Set gpu_node_pool_source_machine_sets (module option source_machine_sets) to a machine set of "
-        "the zone (demo-x7k2p-worker-us-east-2a), or remove it, or correct zones."
+        == "Set gpu_node_pool_source_machine_set (module option source_machine_set) to a machine set of the "
+        "zone (demo-x7k2p-worker-us-east-2a), or remove it, or correct zones."
     )
 
 

@@ -32,7 +32,7 @@ def test_a_planned_pool_means_the_same_again() -> None:
         "replicas": 2,
         "taints": TAINTS,
         "provider_spec_patch": {"placementGroupName": "pg"},
-        "quotas": [{"namespace": "team-a", "gpus": 2}],
+        "quota": [{"namespace": "team-a", "gpus": 2}],
     }
     (planned,) = pool_builders.plan([described], cloud="aws")["pools"]
     assert planned["candidates"][0]["market"] == {"type": "spot"}

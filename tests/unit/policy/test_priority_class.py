@@ -60,7 +60,7 @@ def test_a_description_that_another_manager_set_is_refused(
     assert bool(found) is is_refused
     for one in found:
         assert "description is 'theirs', set by kubectl-edit; the task asks for 'GPU work'" in one.message
-        assert one.remedy == "Set description: theirs in priorities of the pool."
+        assert one.remedy == "Set description: theirs in priority of the pool."
 
 
 def test_all_clashes_are_told_at_once() -> None:

@@ -57,12 +57,12 @@ def test_the_classes_of_a_soft_pool_can_be_proved() -> None:
         [{"name": "one", "value": 7}],
         [{"name": "a", "value": 1}, {"name": "b", "value": 2} | NEVER],
     ):
-        assert plan([pool(candidates=T4, priorities=own)], cloud="aws")["proofs"]["preemption"] == []
+        assert plan([pool(candidates=T4, priority=own)], cloud="aws")["proofs"]["preemption"] == []
 
 
 def test_soft_keeps_the_classes_that_the_user_gave() -> None:
     own = [{"name": "research", "value": 7}]
-    (found,) = plan([pool(candidates=T4, partition="soft", priorities=own)], cloud="aws")["priorities"]
+    (found,) = plan([pool(candidates=T4, partition="soft", priority=own)], cloud="aws")["priorities"]
     assert (found["name"], found["value"]) == ("research", 7)
 
 
@@ -106,7 +106,7 @@ def test_shared_devices_are_spare_under_their_name() -> None:
         ({"partition": "hard", "taints": [PREFER]}, "POOL-REQUIRED", "taints"),
         ({"spare": 3}, "POOL-TOO-MANY", "spare"),
         ({"spare": -1}, "POOL-VALUE", "spare"),
-        ({"priorities": [{"name": "gpu-spare", "value": 5}]}, "POOL-CLASS", "priorities[0].name"),
+        ({"priority": [{"name": "gpu-spare", "value": 5}]}, "POOL-CLASS", "priority[0].name"),
     ],
 )
 def test_what_cannot_be_is_refused(more: dict[str, t.Any], code: str, path: str) -> None:

@@ -53,7 +53,7 @@ POOLS: list[Data] = [
             {"instance_type": "g4dn.12xlarge", "zones": ["us-east-2b"]},
         ],
         "replicas": 2,
-        "quotas": [{"namespace": "team-a", "gpus": 8}],
+        "quota": [{"namespace": "team-a", "gpus": 8}],
     },
     {"name": "own", "existing": {"node_selector": {"gpu": "own"}, "expected": {"nvidia.com/gpu": 2}}},
 ]

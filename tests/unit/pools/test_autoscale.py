@@ -20,7 +20,7 @@ def test_the_autoscaler_must_know_the_label() -> None:
 
 
 def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
-    plan = pool_builders.plan([scaled(quotas=[{"namespace": "a", "gpus": 1}])], cloud="aws")
+    plan = pool_builders.plan([scaled(quota=[{"namespace": "a", "gpus": 1}])], cloud="aws")
     (planned,) = plan["pools"]
     assert (planned["replicas"], planned["min_replicas"], planned["autoscale"]) == (
         0,

@@ -47,8 +47,8 @@ _AWS: t.Final = {
     "provider_spec_patch": {"tags": [{"name": "a", "value": "b"}], "metadataServiceOptions": {}},
     "tuning": {"sysctl": {"net.core.rmem_max": 1}, "kernel_arguments": ["a=b"]},
     "driver": {"version": "580.1", "repository": "nvcr.io/nvidia", "image": "driver"},
-    "quotas": [_QUOTA, {"namespace": "team-b", "hard": {"requests.nvidia.com/gpu": 1, "cpu": "3"}}],
-    "priorities": [_PRIORITY],
+    "quota": [_QUOTA, {"namespace": "team-b", "hard": {"requests.nvidia.com/gpu": 1, "cpu": "3"}}],
+    "priority": [_PRIORITY],
     "validate": {"benchmark": "matmul", "image": "quay.io/me/check:1", "image_archs": ["amd64"]},
     "health": {"max_unhealthy": "40%"},
     "partition": "hard",
@@ -64,7 +64,7 @@ _SCALED: t.Final = {
         "huge_pages": [{"size": "1G", "count": 2, "numa_node": 0}],
         "topology": "restricted",
     },
-    "priorities": [_PRIORITY],
+    "priority": [_PRIORITY],
     "spare": 2,
 }
 _MIG: t.Final = {

@@ -22,8 +22,8 @@ POOL: t.Final = {
     "name": "training",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
     "replicas": 1,
-    "quotas": [{"namespace": "team-a", "gpus": 1}],
-    "priorities": [{"name": "training-high", "value": 1000}],
+    "quota": [{"namespace": "team-a", "gpus": 1}],
+    "priority": [{"name": "training-high", "value": 1000}],
 }
 
 

@@ -87,7 +87,7 @@ def test_the_plan_of_a_pool() -> None:
 def test_quotas_of_pools_are_added_up() -> None:
     pools = [
         pool(
-            quotas=[
+            quota=[
                 {"namespace": "a", "gpus": 1},
                 {
                     "namespace": "b",
@@ -96,7 +96,7 @@ def test_quotas_of_pools_are_added_up() -> None:
                 },
             ]
         ),
-        pool(name="other", quotas=[{"namespace": "a", "gpus": 1}]),
+        pool(name="other", quota=[{"namespace": "a", "gpus": 1}]),
     ]
     plan = pool_builders.plan(pools, cloud="aws")
     assert plan["quotas"] == [
@@ -122,7 +122,7 @@ def test_old_gpus_without_a_driver_of_their_own_are_told_before_a_machine_is_bou
 
 def test_a_priority_class_that_pools_share_is_made_once() -> None:
     one = {"name": "high", "value": 100}
-    assert pool_builders.plan([pool(priorities=[one]), pool(name="b", priorities=[one])], cloud="aws")[
+    assert pool_builders.plan([pool(priority=[one]), pool(name="b", priority=[one])], cloud="aws")[
         "priorities"
     ] == [{"name": "high", "value": 100, "preemption_policy": "PreemptLowerPriority", "description": ""}]
 
@@ -255,7 +255,7 @@ def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
         "name": "training",
         "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
         "replicas": 2,
-        "quotas": [{"namespace": "team-a", "gpus": 1}],
+        "quota": [{"namespace": "team-a", "gpus": 1}],
     }
     pools = pool_plan.draft([described]).pools(Place("aws", None, None))
     [remark] = pool_plan.assemble(pools).warnings

@@ -9,10 +9,7 @@ from unit.pools.builders import NOBODY, Data, candidate, pool, problems
 
 def test_gpus_that_pods_claim() -> None:
     plan = pool_builders.plan(
-        [
-            pool(quotas=[{"namespace": "a", "gpus": 1}]),
-            pool(name="b", quotas=[{"namespace": "a", "gpus": 2}]),
-        ],
+        [pool(quota=[{"namespace": "a", "gpus": 1}]), pool(name="b", quota=[{"namespace": "a", "gpus": 2}])],
         cloud="aws",
         backend="dra",
     )
@@ -32,7 +29,7 @@ def test_gpus_that_pods_claim() -> None:
         "count/resourceclaims.resource.k8s.io": 9,
     }
     (quota,) = pool_builders.plan(
-        [pool(quotas=[{"namespace": "a", "hard": named}])], cloud="aws", backend="dra"
+        [pool(quota=[{"namespace": "a", "hard": named}])], cloud="aws", backend="dra"
     )["quotas"]
     assert quota["hard"] == {key: str(number) for key, number in sorted(named.items())}
 
@@ -45,12 +42,12 @@ def test_gpus_that_pods_claim() -> None:
         ({"sharing": {"mps": {"replicas": 4}}}, "sharing.mps"),
         ({"replicas": None, "autoscale": {"min": 1, "max": 2}}, "autoscale"),
         (
-            {"quotas": [{"namespace": "a", "hard": {"requests.nvidia.com/gpu": 1}}]},
-            "quotas[0].hard.requests.nvidia.com/gpu",
+            {"quota": [{"namespace": "a", "hard": {"requests.nvidia.com/gpu": 1}}]},
+            "quota[0].hard.requests.nvidia.com/gpu",
         ),
         (
-            {"quotas": [{"namespace": "a", "gpus": 1, "priority_classes": ["high"]}]},
-            "quotas[0].priority_classes",
+            {"quota": [{"namespace": "a", "gpus": 1, "priority_classes": ["high"]}]},
+            "quota[0].priority_classes",
         ),
         (
             NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/mig-1g.5gb": 7}}},

@@ -44,7 +44,7 @@ POOLS: t.Final[list[Data]] = [
         "health": {},
         "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
         "node_role": False,
-        "source_machine_sets": ["worker-a"],
+        "source_machine_set": ["worker-a"],
     },
     {"name": "own", "existing": {"node_selector": {"gpu": "own"}, "expected": {"nvidia.com/gpu": 2}}},
 ]

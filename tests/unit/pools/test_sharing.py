@@ -93,7 +93,7 @@ def test_candidates_with_other_gpus_expect_what_is_discovered() -> None:
 )
 def test_stack_validation_and_quota_follow(sharing: dict[str, t.Any], resource: str, number: int) -> None:
     more = {"sharing": sharing} if sharing else {}
-    one = pool(candidates=T4, quotas=[{"namespace": "team", "gpus": 2}], **more)
+    one = pool(candidates=T4, quota=[{"namespace": "team", "gpus": 2}], **more)
     found = plan([one], cloud="aws")
     assert found["groups"][0]["expected"] == {resource: number}
     assert found["validations"][0]["expected"] == {resource: number}
@@ -149,7 +149,7 @@ def test_a_new_node_is_partitioned_by_its_machine_set() -> None:
 
 def test_stack_validation_and_quota_follow_partitions() -> None:
     mig = {"mig": {"slices": 7, "strategy": "mixed"}}
-    one = pool(candidates=P4D, sharing=mig, quotas=[{"namespace": "team", "gpus": 2}])
+    one = pool(candidates=P4D, sharing=mig, quota=[{"namespace": "team", "gpus": 2}])
     found = plan([one], cloud="aws")
     assert found["groups"][0]["expected"] == {"nvidia.com/mig-1g.5gb": 56}
     assert found["validations"][0]["expected"] == {"nvidia.com/mig-1g.5gb": 56}

@@ -45,7 +45,7 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
         ({"spare": 1}, "POOL-CONFLICT", "spare"),
         ({"validate": {"benchmark": "matmul"}}, "POOL-CONFLICT", "validate"),
         ({"driver": {"kernel_module_type": "open"}}, "POOL-CONFLICT", "driver"),
-        ({"quotas": [{"namespace": "team-a", "gpus": 2}]}, "POOL-CONFLICT", "quotas[0].gpus"),
+        ({"quota": [{"namespace": "team-a", "gpus": 2}]}, "POOL-CONFLICT", "quota[0].gpus"),
         ({"tuning": {"profile": "virtualization", "reboot": "never"}}, "POOL-CONFLICT", "tuning.reboot"),
         (
             {"virtual_machines": {**THROUGH["virtual_machines"], "vgpu": VGPU}},

@@ -244,11 +244,11 @@ def test_a_quota_of_others_stays_and_is_named(hard: str, spec: dict[str, t.Any],
 
 
 def test_a_pool_with_a_quota_for_a_namespace_of_the_queue_is_refused() -> None:
-    described = existing("training", {"tier": "a"}, quotas=[{"namespace": "team-a", "gpus": 2}])
+    described = existing("training", {"tier": "a"}, quota=[{"namespace": "team-a", "gpus": 2}])
     exc = refused(World(), queue("research", share(gpus=8)), pools=pools(described))
     assert exc.code == "QUEUE-TWO-QUOTAS"
     assert exc.message.startswith("gpu_queues[0].namespaces")
-    enough = existing("training", {"tier": "a"}, quotas=[{"namespace": "team-a", "gpus": 8}])
+    enough = existing("training", {"tier": "a"}, quota=[{"namespace": "team-a", "gpus": 8}])
     steps.present(World().api(), params(queue("research", share(gpus=8)), pools=pools(enough)))
 
 

@@ -39,7 +39,7 @@ PART_OF: t.Final[Data] = {
     "name": "training",
     "candidates": [{"instance_type": "p5.48xlarge", "zones": ["us-east-2a"]}],
 }
-PARTS: t.Final = {"autoscale", "partition", "quotas", "validate"}
+PARTS: t.Final = {"autoscale", "partition", "quota", "validate"}
 CLOUDS: t.Final = {"Standard_": "azure", "g2-": "gcp", "n1-": "gcp", "rhcos-": "vsphere"}
 # Keys of candidates that begin as our variables do, and the variables of the rulebook.
 ELSEWHERE: t.Final = {

@@ -13,7 +13,6 @@ import yaml
 from unit.rules.role_tasks import passed
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
@@ -180,10 +179,6 @@ def test_a_variable_of_a_role_has_the_name_of_the_option_that_it_sets() -> None:
     pairs = {(option, match[1]) for option, match in found if match}
     assert len(pairs) > 50
     assert {pair for pair in pairs if pair[0] != pair[1]} == OTHER_NAMES
-
-
-def test_a_key_of_a_pool_that_holds_a_list_is_a_plural() -> None:
-    assert [key for key, field in POOL.items() if field.kind == "list" and not key.endswith("s")] == []
 
 
 def test_codes_write_a_word_in_one_way() -> None:

@@ -33,7 +33,7 @@ VALUES: t.Final = {
     "gpu_policy_namespaces": "[team-a]",
     "gpu_policy_create_namespaces": "true",
     "gpu_node_pool_max_surge": "3",
-    "gpu_node_pool_source_machine_sets": "[worker-b]",
+    "gpu_node_pool_source_machine_set": "[worker-b]",
     "gpu_operator_driver_change": "pin",
     "gpu_update_driver_images": "[a]",
     "gpu_upgrade_driver_change": "pin",

@@ -78,7 +78,7 @@ CASES = {
         lambda plan: {"pool": plan["pools"][0]},
         ((rules, "_taints"), (Pool, "__init__"), (machine_set, "build")),
     ),
-    "quotas": Case(
+    "quota": Case(
         [{"namespace": "team-a", "name": VALUE, "gpus": 2}],
         "gpu_policy",
         gpu_quota,

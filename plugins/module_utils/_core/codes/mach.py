@@ -13,8 +13,8 @@ CODES: t.Final = (
         "MACH-ARCH",
         "{type} is {arch}, but the image of the worker machine set {machine_set} is for {other}, so the "
         "machines could not boot.",
-        "Set an `instance_type` that is {other}, set gpu_node_pool_source_machine_sets (module option "
-        "source_machine_sets) to a worker machine set with {arch} machines, or set image to the {arch} "
+        "Set an `instance_type` that is {other}, set gpu_node_pool_source_machine_set (module option "
+        "source_machine_set) to a worker machine set with {arch} machines, or set image to the {arch} "
         "RHCOS image of this region (in a pool: provider_spec_patch).",
     ),
     Code(
@@ -191,7 +191,7 @@ CODES: t.Final = (
     Code(
         "MACH-SOURCE",
         "The source, machine set {name}, {why}; the pool needs one {where}.",
-        "Set gpu_node_pool_source_machine_sets (module option source_machine_sets) to a machine set of the "
+        "Set gpu_node_pool_source_machine_set (module option source_machine_set) to a machine set of the "
         "zone ({fitting}), or remove it, or correct `zones`.",
     ),
     Code(

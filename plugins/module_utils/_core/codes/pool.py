@@ -43,7 +43,7 @@ CODES: t.Final = (
     Code(
         "POOL-CLASS",
         "{path}: a pool may not describe the priority class {name}: {why}.",
-        "Give the class in `priorities` another name.",
+        "Give the class in `priority` another name.",
     ),
     Code(
         "POOL-CONFLICT",
@@ -190,7 +190,7 @@ CODES: t.Final = (
         "POOL-PRIORITY",
         "{clashes|A priority class exists with another value or preemption policy, which never change, or "
         "another field manager set its description.} Nothing was changed.",
-        "Set the live values in `priorities` of the pool, or give the class another name there.",
+        "Set the live values in `priority` of the pool, or give the class another name there.",
     ),
     Code(
         "POOL-PROVIDER-FIELD",
@@ -205,7 +205,7 @@ CODES: t.Final = (
     Code(
         "POOL-QUOTA-RENAMED",
         "{path}: counts one resource, but the pool's devices have several names.",
-        "Use `quotas[].hard` with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or "
+        "Use `quota[].hard` with the real names, for example {requests.nvidia.com/mig-1g.5gb: 8}, or "
         "`sharing` that gives them one name.",
     ),
     Code(

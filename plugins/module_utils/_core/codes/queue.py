@@ -137,7 +137,7 @@ CODES: t.Final = (
         "QUEUE-TWO-QUOTAS",
         "{path}.namespaces: pool {pool} of gpu_pools limits namespace {namespace} to {limit}, and "
         "{queues}: Kueue would admit Jobs whose pods the quota refuses. Nothing was changed.",
-        "Remove {namespace} from `quotas` of pool {pool}: the queue limits its Jobs. Or take {namespace} "
+        "Remove {namespace} from `quota` of pool {pool}: the queue limits its Jobs. Or take {namespace} "
         "out of `gpu_queues`.",
     ),
 )

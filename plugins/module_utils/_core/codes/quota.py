@@ -72,7 +72,7 @@ CODES: t.Final = (
     Code(
         "QUOTA-NEARLY-USED",
         "A namespace has used most of its quota of GPUs.",
-        "Raise `quotas` of the pool, or `gpu_monitoring_limits: {quota: 95}`.",
+        "Raise `quota` of the pool, or `gpu_monitoring_limits: {quota: 95}`.",
     ),
     Code(
         "QUOTA-NEW-NAMESPACE",
@@ -102,7 +102,7 @@ CODES: t.Final = (
     Code(
         "QUOTA-NOT-SERVED",
         "The cluster serves no ClusterResourceQuota ({version}), which OpenShift has.",
-        "Remove `gpu_cluster_quotas` (module option `cluster_quotas`), and set `quotas` of the pools.",
+        "Remove `gpu_cluster_quotas` (module option `cluster_quotas`), and set `quota` of the pools.",
     ),
     Code(
         "QUOTA-PROOF",

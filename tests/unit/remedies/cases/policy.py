@@ -89,7 +89,7 @@ def without_kueue(options: Options) -> str | None:
 
 def two_quotas(options: Options) -> str | None:
     """Give queues a pool that has a quota for namespace team-a."""
-    limited = planned(pool(name="training", quotas=[{"namespace": "team-a", "gpus": 1}]))
+    limited = planned(pool(name="training", quota=[{"namespace": "team-a", "gpus": 1}]))
     return queue(Kueue(), options, pools=limited)
 
 
