@@ -60,7 +60,7 @@ def test_the_new_node_is_validated_with_the_given_programs(monkeypatch: pytest.M
     given = {"programs": [{"program": "dcgm", "level": 2}]}
     assert replaced_steps.validate(api_on(server, FakeClock()), NEW, given) == {"nodes": []}
     ((entry,),) = [wishes.pools for wishes in asked]
-    assert (entry["pool"], entry["programs"], entry["expected"]) == (
+    assert (entry["name"], entry["programs"], entry["expected"]) == (
         "gpu-0",
         given["programs"],
         {"nvidia.com/gpu": 8},

@@ -22,7 +22,7 @@ def test_each_node_is_validated_by_itself() -> None:
     assert found.image == "registry.example.com/i"
     assert found.pools == [
         {
-            "pool": "gpu-0",
+            "name": "gpu-0",
             "node_selector": {"kubernetes.io/hostname": "gpu-0"},
             "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
             "expected": {"nvidia.com/gpu": 4},

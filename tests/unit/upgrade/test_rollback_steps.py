@@ -211,7 +211,7 @@ def test_a_node_of_the_wave_whose_validation_passed_keeps_the_new_driver(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def present(_api: object, wanted: options.GpuWorkloadParams) -> None:
-        names = [one["pool"] for one in wanted.pools or []]
+        names = [one["name"] for one in wanted.pools or []]
         if "gpu-2" in names:
             raise NotReadyError("WORK-FAILED", "Pool gpu-2 failed.", facts={"failed_pools": ["gpu-2"]})
 
