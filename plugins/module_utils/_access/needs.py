@@ -84,8 +84,8 @@ _NEVER: t.Final = {
     "upgrade_driver": ("gpu_validation gate",),
     # Quotas and priority classes may be those of several pools.
     "remove_pool": (
-        *("gpu_policy quotas absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
-        *("gpu_policy priorities absent", "gpu_policy queue_operator absent"),
+        *("gpu_policy quota absent", "gpu_policy limit_range absent", "gpu_policy cluster_quotas absent"),
+        *("gpu_policy priority absent", "gpu_policy queue_operator absent"),
         # Networks may be those of several pools too.
         *("gpu_network networks absent", "gpu_network sriov absent"),
     ),

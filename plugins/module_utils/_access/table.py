@@ -438,11 +438,11 @@ gpu_policy admission absent
   -            get,list,watch,delete                ValidatingAdmissionPolicyBinding
   -            get?,list?,watch?,patch?,delete?     MutatingAdmissionPolicy
   -            get?,list?,watch?,delete?            MutatingAdmissionPolicyBinding
-gpu_policy priorities
+gpu_policy priority
   -            get,create,patch                     PriorityClass
-gpu_policy priorities absent
+gpu_policy priority absent
   -            get,list,watch,delete                PriorityClass
-gpu_policy quotas
+gpu_policy quota
   -            get,list,create,patch                Namespace
   -            list                                 Node
   quota        get,list,watch,create,patch          ResourceQuota
@@ -483,7 +483,7 @@ gpu_policy queue_operator absent
   -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
 gpu_policy limit_range absent
   quota        get,list,watch,delete                LimitRange
-gpu_policy quotas absent
+gpu_policy quota absent
   quota        get,list,watch,delete                ResourceQuota
 gpu_sharing
   gpu          get,list                             ConfigMap

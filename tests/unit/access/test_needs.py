@@ -133,7 +133,7 @@ def test_backends_and_certificate_requests_have_rights_of_their_own() -> None:
 
 
 def test_each_namespace_with_a_quota_is_asked_about() -> None:
-    found = of("enable_gpus", "gpu_policy quotas")
+    found = of("enable_gpus", "gpu_policy quota")
     assert {need.namespace for need in found if need.resource == "resourcequotas"} == {"team-a", "team-b"}
 
 
@@ -155,7 +155,7 @@ def test_the_name_is_the_one_of_oc() -> None:
 
 
 def test_the_check_of_near_names_lists_namespaces() -> None:
-    assert Need("list", "", "namespaces") in of("enable_gpus", "gpu_policy quotas")
+    assert Need("list", "", "namespaces") in of("enable_gpus", "gpu_policy quota")
 
 
 def test_a_removal_looks_at_every_kind_that_may_keep_a_shared_part() -> None:
