@@ -9,6 +9,7 @@ import typing as t
 from .._catalogue.well_known import PLUGIN_CONFIG
 from .._core.errors import InputError, text_of
 from .._core.objects import KubeObject, name
+from .._core.ownership import POOL
 from .._core.readiness import Readiness, about_node, at_node, pending, ready
 from .._core.syntax import resource_fault
 from . import devices
@@ -18,6 +19,9 @@ from .taints import matches
 
 # A pool: its name, its node_selector, and the devices that it expects of its nodes.
 Pool = t.Mapping[str, t.Any]
+# What to do about missing nodes of a pool with the collection's label, and of any other.
+_MACHINES: t.Final = ", and check the pool's Machines: `oc get machines -n openshift-machine-api`"
+_OTHERS: t.Final = ", and add nodes with this label with the tool that makes them"
 # Required key of a pool -> a value of it.
 _REQUIRED: t.Final = {"name": "training", "node_selector": "{accelerators.openshift/pool: training}"}
 
@@ -59,7 +63,8 @@ def judge_size(nodes: t.Iterable[KubeObject], pool: Pool) -> Readiness:
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
-    text = text_of("GPU-NODES", pool=pool["name"], number=found, wanted=wanted, selector=selector)
+    also = _MACHINES if POOL in pool["node_selector"] else _OTHERS
+    text = text_of("GPU-NODES", pool=pool["name"], number=found, wanted=wanted, selector=selector, also=also)
     line = f"pool {pool['name']}: {found} of {wanted} nodes match {selector}"
     return pending("NodesMissing", **text._asdict(), details=(line,))
 

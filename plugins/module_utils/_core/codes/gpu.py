@@ -533,8 +533,7 @@ CODES: t.Final = (
     Code(
         "GPU-NODES",
         "Pool {pool} has {number} of {wanted} nodes.",
-        "Run `oc get nodes -l {selector}`, and check the pool's Machines: `oc get machines -n "
-        "openshift-machine-api`.",
+        "Run `oc get nodes -l {selector}`{also}.",
     ),
     Code(
         "GPU-NVD-BACK",
