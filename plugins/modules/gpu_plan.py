@@ -16,6 +16,10 @@ description:
     and a remedy. Returns the normalised pools with everything that the roles need.
   - Refuses a pool whose options contradict each other or another pool, and unknown options, so it ignores
     nothing silently.
+  - Where another cluster hosts the control plane (ROSA and ARO with hosted control planes, other NodePools)
+    and where Red Hat operates the cluster, the nodes of a pool with C(candidates) come from a machine pool.
+    They are those with the label C(gpu-pool=NAME), and count as existing nodes. Without such nodes the module
+    fails (C(MACH-NO-API)), and RV(machine_pools) has what makes them.
   - Writes nothing. Without O(platform) it reads the Infrastructure object of the cluster, otherwise it reads
     nothing.
 extends_documentation_fragment:
@@ -209,6 +213,10 @@ plan:
     cost:
       description: The same for all pools together. Null without O(prices).
       type: dict
+    machine_pools:
+      description: RV(machine_pools) of all pools whose nodes are made from outside of the cluster.
+      type: list
+      elements: dict
   sample:
     pools:
       - name: inference
@@ -235,6 +243,40 @@ problems:
       path: "gpu_pools[0].replica"
       message: replica is not an option here.
       remedy: "Did you mean replicas?"
+machine_pools:
+  description: What makes the nodes of pools whose machines cannot be made from inside of the cluster.
+  returned: if nodes of such a pool are missing
+  type: list
+  elements: dict
+  contains:
+    pool:
+      description: Name of the pool.
+      type: str
+    command:
+      description: The whole command of the provider's tool, or the one that applies C(manifests).
+      type: str
+    manifests:
+      description:
+        - The NodePool, and before it the ConfigMap with the tuning of its nodes, for the cluster that hosts
+          the control plane. Empty if no cluster does. C(playbooks/render.yml) writes them to a file.
+      type: list
+      elements: dict
+    placeholders:
+      description: Words in C(command) and C(manifests) for what the cluster does not tell, with meanings.
+      type: dict
+    left_out:
+      description: What the pool asks for and C(command) does not say.
+      type: list
+      elements: str
+    ends:
+      description: What C(command) ends. Empty if it ends nothing.
+      type: str
+  sample:
+    - pool: t4
+      command: >-
+        rosa create machinepool --cluster CLUSTER_NAME --name t4 --instance-type g4dn.xlarge
+        --availability-zone us-east-2a --replicas 2 --labels gpu-pool=t4
+      placeholders: {CLUSTER_NAME: the name of this cluster}
 duration:
   description: Seconds that the task took.
   returned: always

@@ -145,7 +145,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         applied: list[Applied] | None = [] if is_render else None
         call = (name, module.ensure, params, check_mode, diff, show, run, contacts, keep, awaited, applied)
         result = execute(*call)
-        if applied is None or result.get("failed"):
+        if applied is None or (result.get("failed") and not result.get("machine_pools")):
             return result
         from ansible_collections.accelerators.openshift.plugins.plugin_utils import _render
 

@@ -18,6 +18,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import Run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Applied
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.machine_pools import file_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._render import files
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _report
 
@@ -33,6 +34,10 @@ def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], r
     try:
         folder = _report.folder(given, variables)
         folder.mkdir(parents=True, exist_ok=True)
+        for pool in result.get("machine_pools") or (result.get("plan") or {}).get("machine_pools") or ():
+            _write_hub(folder / file_name(pool["pool"]), pool["manifests"])
+        if result.get("failed"):
+            return result
         state = _state(folder / STATE, run.id)
         for manifest, keeper in applied:
             made = files.rendered(manifest, keeper)
@@ -57,6 +62,14 @@ def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], r
             **InputError("INPUT-RENDER", value=given, why=why).to_result(),
         }
     return result
+
+
+def _write_hub(file: Path, manifests: t.Sequence[Data]) -> None:
+    """Write what another cluster gets: in a folder of its own, without the sync waves of this one."""
+    if manifests:
+        file.parent.mkdir(exist_ok=True)
+        text = yaml.safe_dump_all(manifests, sort_keys=False, allow_unicode=True, width=110)
+        file.write_text(f"{files.HEADER}\n{text}", encoding="utf-8")
 
 
 def _state(file: Path, run: str) -> Data:

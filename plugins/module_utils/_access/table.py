@@ -17,6 +17,8 @@ lease read
   default      get                                  Lease
 plan
   -            get                                  Infrastructure
+  -            get?                                 ClusterVersion
+  -            list?                                Node
 plan machines
   -            list                                 HyperConverged
 leftovers

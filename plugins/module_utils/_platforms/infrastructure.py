@@ -45,7 +45,7 @@ class Infrastructure:
 
     cloud: the catalogue's name of the platform, or empty. topology: of the control plane.
     failure_domains: from the platform's specification. managed: rosa or osd if Red Hat operates the cluster,
-    else empty.
+    else empty. cluster: its name for Red Hat's tools, if it tells that.
     """
 
     name: str
@@ -54,11 +54,24 @@ class Infrastructure:
     topology: str
     failure_domains: tuple[dict[str, t.Any], ...] = ()
     managed: str = ""
+    cluster: str = ""
+
+    @property
+    def is_hosted(self) -> bool:
+        """Return True if the control plane runs on another cluster, where NodePools make the nodes."""
+        return self.topology == "External"
+
+    @property
+    def tool(self) -> str:
+        """Return what makes machine pools from outside: rosa, osd, aro, hosted, or "" for the Machine API."""
+        if self.is_hosted and self.managed != "rosa":
+            return "aro" if self.platform == "Azure" else "hosted"
+        return self.managed
 
     @property
     def obstacle(self) -> str:
         """Return why this cluster has no Machine API that creates nodes, or "" if it has one."""
-        if self.topology == "External":
+        if self.is_hosted:
             return "its control plane is hosted elsewhere (controlPlaneTopology External)"
         if self.managed:
             product = {"rosa": "ROSA Classic"}.get(self.managed, "OpenShift Dedicated")
@@ -71,10 +84,8 @@ class Infrastructure:
     @property
     def instead(self) -> str:
         """Return how a user adds GPU nodes without the Machine API."""
-        if self.topology == "External":
-            return _INSTEAD["rosa" if self.managed == "rosa" else "hosted"]
-        if self.managed:
-            return _INSTEAD[self.managed]
+        if self.tool:
+            return _INSTEAD.get(self.tool, _INSTEAD["hosted"])
         if self.cloud == "oci":
             return _INSTEAD["oci"]
         return _INSTEAD["single" if self.topology == "SingleReplica" else "none"]
@@ -105,4 +116,5 @@ def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
         str(status.get("controlPlaneTopology", "")),
         tuple(domains),
         managed,
+        str(tags.get("api.openshift.com/name") or ""),
     )

@@ -20,8 +20,8 @@ from .model import Pool
 
 # A pool, or a part of it, as the user wrote it.
 Description = dict[str, t.Any]
-# Options for machines that the collection creates.
-_MACHINES: t.Final = (
+#: Options for machines that the collection creates.
+MACHINES: t.Final = (
     "candidates",
     "replicas",
     "min_replicas",
@@ -150,7 +150,7 @@ def _existing(pool: Description, path: str, problems: Problems) -> None:
         if pool["existing"].get(key) == {} and not problems.at(where):
             problems.add("POOL-EMPTY", where, example=example)
     names.check_roles(pool["existing"].get("node_selector") or {}, f"{path}.existing.node_selector", problems)
-    for key in (*_MACHINES, *BY_KEY):
+    for key in (*MACHINES, *BY_KEY):
         if key in pool:
             also = ": it is for machines that the collection creates"
             problems.add("POOL-CONFLICT", f"{path}.{key}", other="existing nodes", also=also)

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import typing as t
+from collections import Counter
 
+from .._catalogue.instance_types import Catalogue
 from .._catalogue.overrides import extended
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.input import Problems
-from .._core.objects import KubeObject
+from .._core.objects import KubeObject, at
 from .._core.ownership import MANAGED_BY, TENANT, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
@@ -17,10 +19,12 @@ from .._kube.kinds import known
 from .._networks import rules as network_rules
 from .._networks.schema import Network, NodePool
 from .._platforms import infrastructure
+from .._platforms.infrastructure import Infrastructure
 from .._policy import priority_class
 from .._virtualization import steps as virtualization
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
+from .machine_pools import MachinePool, Release
 from .model import JsonObject, Pool
 
 PlatformName = t.Literal[
@@ -53,19 +57,24 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     classes = (
         account.CLASSES if params["cost_classes"] is None else account.read_classes(params["cost_classes"])
     )
-    draft = pool_plan.draft(
-        pool_plan.resized(params["pools"], params["gpu_pools_name"], params["replicas"]),
-        params["gpu_pools_name"],
-        catalogue,
-        params["backend"],
-        rules=(tuning.check_pool,),
-    )
+    entries = pool_plan.resized(params["pools"], params["gpu_pools_name"], params["replicas"])
+    draft = _draft(params, catalogue, entries)
     problems = Problems()
     networks = network_rules.checked(params["networks"], "gpu_networks", problems)
     place = Place(params["platform"], None, params["accelerator_limits"])
     draft.check(place, problems)
+    outside: list[MachinePool] = []
     if not place.cloud:
-        place = _place(api, draft, place)
+        place, cluster = _place(api, draft, place)
+        if cluster and cluster.tool and draft.makes_machines:
+            # A customer of Red Hat lacks the rights too, and to grant them would not help: this comes before.
+            planned = dict(zip(draft.entries, draft.pools(place), strict=True))
+            made = {path: pool for path, pool in planned.items() if not pool.existing}
+            outside, refusal = _made_outside(api, params, cluster, made.values())
+            draft = _draft(params, catalogue, machine_pools.existing(draft.entries, made, cluster.is_hosted))
+            draft.check(place)
+            if refusal:
+                raise refusal
     pools = draft.pools(place)
     _refuse_machines(api, draft, pools)
     given = pool_plan.given_away(params["queues"])
@@ -83,7 +92,47 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
         "leftovers": _compared(api, found.outputs) if params["leftovers"] else [],
+        "machine_pools": [one._asdict() for one in outside],
     }
+
+
+def _draft(params: GpuPlanParams, catalogue: Catalogue, entries: t.Any) -> pool_plan.ListDraft:
+    name, backend = params["gpu_pools_name"], params["backend"]
+    return pool_plan.draft(entries, name, catalogue, backend, rules=(tuning.check_pool,))
+
+
+def _made_outside(
+    api: Api, params: GpuPlanParams, cluster: Infrastructure, pools: t.Iterable[Pool]
+) -> tuple[list[MachinePool], AcceleratorError | None]:
+    """Return what makes the nodes of these pools from outside, and the error if some are not there yet.
+
+    A pool that needs another number of nodes is refused too.
+    """
+    listed = api.list(known("Node"), labels=machine_pools.LABEL, metadata_only=True)
+    nodes = Counter(str(at(node, "metadata.labels")[machine_pools.LABEL]) for node in listed)
+    release = _release(api) if cluster.is_hosted else Release()
+    found, missing = [], []
+    for pool in pools:
+        number = nodes[pool.name]
+        is_resized = number > 0 and pool.name in params["replicas"]
+        found.append(machine_pools.make(pool, cluster, release, is_resized))
+        if is_resized or not (number or pool.name in params["incomplete"]):
+            missing.append(found[-1])
+        elif number < pool.min_replicas:
+            api.warn(
+                f"pool {pool.name}: {number} of {pool.min_replicas} nodes have the label "
+                f"{machine_pools.LABEL}={pool.name}"
+            )
+    return found, machine_pools.refusal(missing, cluster) if missing else None
+
+
+def _release(api: Api) -> Release:
+    """Return the release that the cluster runs, with placeholders for what may not be read."""
+    try:
+        desired = at(api.get(known("ClusterVersion"), "version") or {}, "status.desired") or {}
+    except (ForbiddenError, KindNotServedError):
+        desired = {}
+    return Release(**{key: str(desired[key]) for key in Release._fields if desired.get(key)})
 
 
 def _networks(networks: t.Sequence[Network], pools: t.Sequence[Pool], variable: str) -> list[Network]:
@@ -144,24 +193,19 @@ def _ours(api: Api, kind: str) -> list[KubeObject]:
         return []
 
 
-def _place(api: Api, draft: Draft, place: Place) -> Place:
-    """Return the place with the cluster's facts; a cluster that is not OpenShift adds none."""
+def _place(api: Api, draft: Draft, place: Place) -> tuple[Place, Infrastructure | None]:
+    """Return the place with the cluster's facts, and these; a cluster that is not OpenShift has none."""
     try:
         found = api.get(known("Infrastructure"), "cluster")
     except KindNotServedError:
-        return place
+        return place, None
     if not found:
-        return place
+        return place, None
     cluster = infrastructure.read(found)
-    if cluster.managed and draft.makes_machines:
-        # A customer lacks the rights too, and to grant them would not help: so this comes before rights.
-        pool = next(pool for pool in draft.pools(place) if not pool.existing)
-        instead = machine_pools.instead(pool, cluster.managed)
-        raise AcceleratorError("MACH-NO-API", remedy=instead, why=cluster.obstacle)
     limits = place.accelerator_limits
-    if limits is None and draft.is_scaled:
+    if limits is None and draft.is_scaled and not cluster.tool:
         limits = fixed_types(api)
-    return Place(cluster.cloud or None, cluster.name or None, limits)
+    return Place(cluster.cloud or None, cluster.name or None, limits), cluster
 
 
 def fixed_types(api: Api) -> list[str] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from pathlib import Path
 
 import pytest
 import yaml
@@ -14,10 +15,21 @@ from cluster import must_get, own
 from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT
 
+from openshift_sandbox import scenario
+from openshift_sandbox.seed import installer
+
 STARTS_CLUSTERS: t.Final = True
 
 EXISTING: t.Final[Data] = yaml.safe_load((ROOT / "examples/existing-nodes.yml").read_text())["gpu_pools"][0]
 TOOL: t.Final = "hcp create nodepool"
+POOL: t.Final[Data] = {
+    "name": "l4",
+    "candidates": [{"instance_type": "g6.4xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 2,
+    "labels": {"team": "a"},
+    "taints": [{"key": "nvidia.com/gpu", "value": "l4", "effect": "NoSchedule"}],
+    "disk": {"size_gib": 200},
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +56,42 @@ def test_what_to_use_instead(hosted: Pools) -> None:
     assert "its control plane is hosted elsewhere" in refused["msg"]
     assert TOOL in refused["remedy"]
     assert "existing.node_selector" in refused["remedy"]
+
+
+def test_the_pool_that_a_node_pool_makes_works_with_the_same_file(hosted: Pools, tmp_path: Path) -> None:
+    """Refused with the NodePool, also as a file; its nodes join; then everything works, and works again."""
+    refused = hosted.playbook.playbook("render", gpu_pools=[POOL], gpu_render_dir=str(tmp_path / "git"))
+    assert (refused.failure["code"], hosted.audit.writes(*refused.tasks)) == ("MACH-NO-API", [])
+    (made,) = refused.failure["machine_pools"]
+    assert made["command"] == "oc apply -f hub/node-pool-l4.yaml"
+    (node_pool,) = yaml.safe_load_all((tmp_path / "git/hub/node-pool-l4.yaml").read_text())
+    assert [node_pool] == made["manifests"]
+    names = join(hosted, node_pool)
+    run = hosted.playbook.playbook("enable_gpus", gpu_pools=[POOL])
+    assert run.rc == 0, run.output
+    unchanged = (["hypershift.openshift.io/nodePool"], POOL["taints"])
+    assert [marks(hosted, name) for name in names] == [unchanged] * 2
+    for playbook in ("enable_gpus", "validate", "diagnose", "render"):
+        again = hosted.playbook.playbook(playbook, gpu_pools=[POOL], gpu_render_dir=str(tmp_path / "git"))
+        assert again.rc == 0, again.output
+        assert hosted.audit.writes(*again.tasks) == []
+
+
+def join(pools: Pools, node_pool: Data) -> list[str]:
+    """Make the nodes of a NodePool, as its controllers on the other cluster do. Return their names."""
+    spec, cluster = node_pool["spec"], scenario.load("hosted").cluster
+    nodes = [
+        {
+            "name": f"ip-10-0-0-{number}.us-east-2.compute.internal",
+            "zone": "us-east-2a",
+            "instance_type": spec["platform"]["aws"]["instanceType"],
+            "labels": {**spec["nodeLabels"], "hypershift.openshift.io/nodePool": "demo-l4"},
+        }
+        for number in range(210, 210 + spec["replicas"])
+    ]
+    for node in installer.other_nodes({**cluster, "nodes": nodes}):
+        pools.client.create({**node, "spec": {**node["spec"], "taints": spec["taints"]}})
+    return [node["name"] for node in nodes]
 
 
 def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:

@@ -23,22 +23,23 @@ EXISTING: t.Final[Data] = {
 
 @pytest.mark.parametrize("name", ["enable_gpus", "plan", "resize_pool"])
 def test_a_pool_of_machines_is_refused_with_the_command_that_makes_them(place: Place, name: str) -> None:
-    more = {"gpu_pool": "demo", "gpu_replicas": 1} if name == "resize_pool" else {}
-    run = place.run(name, gpu_pools=POOLS, **more)
+    more = {"gpu_pool": "new", "gpu_replicas": 1} if name == "resize_pool" else {}
+    run = place.run(name, gpu_pools=[{**POOLS[0], "name": "new"}], **more)
     found = verdict(run, "MACH-NO-API", "machine")
     assert "Red Hat operates it (ROSA Classic)" in found["message"]
     number = more.get("gpu_replicas", 2)
     assert found["remedy"].startswith(
-        "Run `rosa create machinepool --cluster NAME --name demo --instance-type g4dn.xlarge "
-        f"--replicas {number} --labels gpu-pool=demo --taints nvidia.com/gpu=demo:NoSchedule`, then "
+        "Run `rosa create machinepool --cluster CLUSTER_NAME --name new --instance-type g4dn.xlarge "
+        f"--replicas {number} --labels gpu-pool=new --taints nvidia.com/gpu=demo:NoSchedule`. Put "
     )
     assert place.writes(run) == []
 
 
-def test_the_pool_that_the_remedy_describes_works_from_end_to_end(place: Place) -> None:
-    run = place.done("enable_gpus", gpu_pools=[EXISTING])
+def test_the_nodes_of_the_machine_pool_are_those_of_the_pool(place: Place) -> None:
+    pool = {**POOLS[0], "replicas": 1}
+    run = place.done("enable_gpus", gpu_pools=[pool])
     assert [one for one in place.writes(run) if "machine.openshift.io" in one] == []
-    again = place.done("enable_gpus", gpu_pools=[EXISTING])
+    again = place.done("enable_gpus", gpu_pools=[pool])
     assert (again.changed, place.writes(again)) == (0, [])
 
 

@@ -96,7 +96,7 @@ def plan(
 
 
 def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_any_other_question() -> None:
-    server = FakeServer("Infrastructure")
+    server = FakeServer("Infrastructure", "Node")
     tags = [{"key": "red-hat-clustertype", "value": "rosa"}]
     told = {"type": "AWS", "aws": {"resourceTags": tags}}
     server.put(INFRASTRUCTURE | {"status": {"infrastructureName": "demo", "platformStatus": told}})
@@ -107,7 +107,7 @@ def test_a_cluster_of_red_hat_makes_no_machines_and_the_command_is_there_before_
     assert caught.value.message.startswith(
         "This cluster has no Machine API that this collection may use: Red Hat "
     )
-    assert caught.value.remedy.startswith("Run `rosa create machinepool --cluster NAME --name t4 ")
+    assert caught.value.remedy.startswith("Run `rosa create machinepool --cluster CLUSTER_NAME --name t4 ")
 
 
 def test_a_run_plans_each_pool_once(monkeypatch: pytest.MonkeyPatch) -> None:

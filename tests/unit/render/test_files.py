@@ -6,9 +6,18 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
+
+import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
-from ansible_collections.accelerators.openshift.plugins.module_utils._render.files import readme, rendered
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import NO_RUN
+from ansible_collections.accelerators.openshift.plugins.module_utils._render.files import (
+    HEADER,
+    readme,
+    rendered,
+)
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _render
 
 Data = dict[str, t.Any]
 QUOTA: t.Final[Data] = {
@@ -85,3 +94,21 @@ def test_a_rendered_object_is_ours_whoever_applies_it_and_a_copy_is_not() -> Non
     assert not ownership.owned({**live, "metadata": {**live["metadata"], "name": "copy"}})
     del live["metadata"]["annotations"]["accelerators.openshift/rendered"]
     assert not ownership.owned(live)
+
+
+def test_node_pools_of_another_cluster_are_in_a_folder_of_their_own(tmp_path: Path) -> None:
+    """A failed task writes them too: without them there are no nodes, and so no plan."""
+    node_pool = {
+        "apiVersion": "hypershift.openshift.io/v1beta1",
+        "kind": "NodePool",
+        "metadata": {"name": "a"},
+    }
+    pools = [{"pool": "t4", "manifests": [node_pool]}, {"pool": "classic", "manifests": []}]
+    for result in ({"failed": True, "machine_pools": pools}, {"plan": {"machine_pools": pools}}):
+        folder = tmp_path / str(len(result))
+        assert _render.write(str(folder), {}, NO_RUN, [], result) == result
+        assert [file.name for file in (folder / "hub").iterdir()] == ["node-pool-t4.yaml"]
+        text = (folder / "hub/node-pool-t4.yaml").read_text()
+        assert text.startswith(HEADER)
+        assert yaml.safe_load(text) == node_pool
+        assert (folder / "README.md").exists() == ("failed" not in result)

@@ -49,6 +49,7 @@ _COMMAND: t.Final = re.compile(r"`[^`]*`")
 # Commands alone: a function returns them, and the remedy that quotes one says what ends.
 QUOTED: t.Final = {
     "oc delete clusterpolicy {} {}": "anew of _stack/clusterpolicy/manifest",
+    "oc scale nodepool {cluster}-{name} -n HUB_NAMESPACE --replicas {number}": "make of _pools/machine_pools",
 }
 
 
