@@ -247,7 +247,7 @@ def _manifests(pool: Pool, cluster: Infrastructure, image: str) -> list[KubeObje
     metadata = {"name": f"{of_cluster}-{pool.name}", "namespace": "HUB_NAMESPACE"}
     tunings = [_tuning(pool, metadata)] if pool.tuning else []
     first, is_agent = pool.candidates[0], cluster.platform in ("None", "")
-    # A second machine with GPUs is seldom to be had: a node goes before the next one comes.
+    # A spare machine with GPUs is rarely free: a node goes before the next one comes.
     rolling = {"strategy": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     upgrade = {"upgradeType": "InPlace"} if is_agent else {"upgradeType": "Replace", "replace": rolling}
     size = {"autoScaling": pool.autoscale.as_result()} if pool.autoscale else {"replicas": pool.replicas}
@@ -257,7 +257,7 @@ def _manifests(pool: Pool, cluster: Infrastructure, image: str) -> list[KubeObje
         "arch": first.arch,
         **size,
         "management": {**upgrade, "autoRepair": pool.health not in (None, False)},
-        # 0 never ends a pod that its PodDisruptionBudget keeps.
+        # With 0 a drain waits for PodDisruptionBudgets without a limit.
         "nodeDrainTimeout": "0s",
         "nodeLabels": _labels(pool),
         **({"taints": [one.as_result() for one in pool.taints]} if pool.taints else {}),
