@@ -75,6 +75,8 @@ def test_the_pool_that_a_node_pool_makes_works_with_the_same_file(hosted: Pools,
         again = hosted.playbook.playbook(playbook, gpu_pools=[POOL], gpu_render_dir=str(tmp_path / "git"))
         assert again.rc == 0, again.output
         assert hosted.audit.writes(*again.tasks) == []
+    assert next(yaml.safe_load_all((tmp_path / "git/hub/node-pool-l4.yaml").read_text())) == node_pool
+    assert "NodePool" not in (tmp_path / "git/README.md").read_text()
 
 
 def join(pools: Pools, node_pool: Data) -> list[str]:
