@@ -163,7 +163,7 @@ build: setup rbac ## the collection's tarball and its SBOM, under .build/dist; K
 sandbox-build: setup
 	@$(BIN)/sandbox build $(PROGRAMS)
 
-sandbox: sandbox-build ## build (once, about 13 minutes on two cores) and start the local control plane; SCENARIO= chooses
+sandbox: sandbox-build ## build (once, 7 to 13 minutes on two cores) and start the local control plane; SCENARIO= chooses
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
 
 clean: ## stop the sandbox and remove everything that was made here

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build the sandbox's programs from their pinned go.mod folders, once; collect the CRDs in their modules."""
+"""Build the sandbox's programs from their pinned go.mod folders, once; collect the CRDs in their modules.
+
+Programs that the user has already are linked into the folder of built programs, and not built.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openshift_sandbox.catalogue import crds
-from openshift_sandbox.go import copied, manifests, modules, toolchain
-from openshift_sandbox.go.progress import Progress, duration
+from openshift_sandbox.go import copied, given, manifests, modules, toolchain
+from openshift_sandbox.go.progress import Progress, announce, duration
 from openshift_sandbox.programs import control_plane, kueue, kwok, olm, prometheus, registry
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
 from openshift_sandbox.scenario import Scenario
@@ -47,6 +50,11 @@ class Family:
     def target(self) -> Path:
         """The folder of its programs."""
         return BUILD / "bin" / self.name
+
+    @property
+    def go_mod(self) -> str:
+        """The text of its go.mod."""
+        return (self.source / "go.mod").read_text()
 
     @property
     def flags(self) -> list[str]:
@@ -115,22 +123,27 @@ def built(name: str) -> bool:
 
 
 def build(families: t.Sequence[Family] = FAMILIES) -> None:
-    """Build the families whose programs are missing or whose pins changed; collect the CRDs likewise.
+    """Build the programs that are missing or whose pins changed; collect the CRDs likewise.
 
-    Raises SandboxError when a build fails or a Go module is not available.
+    Programs that the environment names are linked instead. Raises SandboxError when one of those does not
+    fit, a build fails or a Go module is not available.
     """
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stale = [family for family in families if not _current(family)]
+        missing = {family: names for family in families if (names := _missing(family))}
+        stale = _link_given(missing) if missing else {}
         collected = _collected_current()
         if not stale and collected:
             return
-        go = toolchain.find()
         started = time.monotonic()
-        progress = Progress([family.name for family in stale])
-        for family in stale:
-            _compile(go, family, progress, started)
+        if stale:
+            programs = {family.name: names for family, names in stale.items()}
+            say(announce(programs, len(os.sched_getaffinity(0))))
+            progress = Progress(programs)
+        go = toolchain.find()
+        for family, names in stale.items():
+            _compile(go, family, names, progress, started)
         if not collected:
             _collect(go)
         if stale:
@@ -158,22 +171,65 @@ def go_environment() -> dict[str, str]:
 
 
 def _current(family: Family) -> bool:
+    return not _missing(family)
+
+
+def _missing(family: Family) -> tuple[str, ...]:
+    """Return the programs that are not there, or that other pins made."""
     file = family.target / "stamp"
-    return (
-        file.exists()
-        and file.read_text() == stamp(family)
-        and all((family.target / name).exists() for name in family.programs)
-    )
+    is_pinned = file.exists() and file.read_text() == stamp(family)
+    return tuple(name for name in family.programs if not (is_pinned and (family.target / name).exists()))
 
 
-def _compile(go: Path, family: Family, progress: Progress, build_started: float) -> None:
+def _link_given(missing: t.Mapping[Family, t.Sequence[str]]) -> dict[Family, tuple[str, ...]]:
+    """Link the programs that the environment names; return those that remain to be compiled.
+
+    Raises SandboxError.
+    """
+    pins = {
+        name: given.pinned(family.go_mod, package)
+        for family in missing
+        for name, package in given.tools(family.go_mod).items()
+        if name in given.QUESTIONS
+    }
+    wanted = {family.name: names for family, names in missing.items()}
+    found = {program.name: program for program in given.find(wanted, pins, os.environ)}
+    for family, names in missing.items():
+        family.target.mkdir(parents=True, exist_ok=True)
+        for program in (found[name] for name in names if name in found):
+            _link(program, family.target / program.name)
+        if found.keys() >= set(names):
+            (family.target / "stamp").write_text(stamp(family))
+    remaining = {
+        family: tuple(name for name in names if name not in found) for family, names in missing.items()
+    }
+    return {family: names for family, names in remaining.items() if names}
+
+
+def _link(program: given.Given, place: Path) -> None:
+    if place.resolve() != program.path:
+        place.unlink(missing_ok=True)
+        place.symlink_to(program.path)
+    version = program.version or "of a version that it does not say"
+    say(f"{given.shown(program.name)} {version}: {program.path} (from {program.variable}), no build")
+
+
+def _compile(
+    go: Path, family: Family, names: t.Sequence[str], progress: Progress, build_started: float
+) -> None:
     family.target.mkdir(parents=True, exist_ok=True)
     (BUILD / "logs").mkdir(exist_ok=True)
     log = BUILD / "logs" / f"build-{family.name}.log"
-    say(f"building {family.name} ({', '.join(family.programs)}); log: {log}")
+    say(f"building {family.name} ({', '.join(given.shown(name) for name in names)}); log: {log}")
     started = time.monotonic()
     _prepare(go, family)
-    argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
+    for place in (family.target / name for name in names):
+        # The compiler would write through a link, over a program of the user.
+        if place.is_symlink():
+            place.unlink()
+    packages = given.tools(family.go_mod)
+    chosen = [packages[name] for name in names]
+    argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", *chosen]
     with log.open("w") as output:
         child = subprocess.Popen(
             argv,

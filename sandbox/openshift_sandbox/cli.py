@@ -14,10 +14,25 @@ from pathlib import Path
 from openshift_sandbox import build, faults, lifecycle, scenario
 from openshift_sandbox.catalogue import crds
 from openshift_sandbox.client import ApiError
+from openshift_sandbox.go import given
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import DEFAULT, Sandbox, SandboxError, say
 
 Arguments = argparse.Namespace
+EXAMPLES: t.Final = """\
+in this order:
+  sandbox build                   once: 7 to 13 minutes on two cores
+  sandbox up --scenario aws       about 12 seconds; `sandbox up --help` lists all scenarios
+  eval "$(sandbox env)"           from here on kubectl and ansible-playbook use the sandbox
+  sandbox kubectl -- get nodes
+  sandbox fault add no_capacity zone=us-east-2a
+  sandbox down                    nothing is left
+`sandbox COMMAND --help` says more. sandbox/README.md says what is real, and lists the troubles."""
+PROGRAMS: t.Final = f"""\
+programs that are not built, because you have them (sandbox/README.md):
+  {given.FOLDER}=FOLDER       any of the programs
+  {given.ENVTEST}=FOLDER     etcd, kube-apiserver and kubectl, as setup-envtest leaves them
+  {", ".join(name for names in given.PATHS.values() for name in names)}=FILE"""
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
@@ -34,19 +49,39 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
-    top = argparse.ArgumentParser(prog="sandbox", description="A local, OpenShift-shaped control plane.")
+    top = argparse.ArgumentParser(
+        prog="sandbox",
+        description="Run a local control plane in the shape of an OpenShift cluster.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     built = _command(
         commands, "build", "build the programs and collect the CRDs, once", _build, directory=False
     )
-    built.add_argument("--scenario", help="build only what this scenario needs (default: everything)")
+    built.epilog = PROGRAMS
     optional = ",".join(one.name for one in build.OPTIONAL)
     built.add_argument(
-        "--with", dest="more", default="", metavar="NAMES", help=f"build these too: {optional}"
+        "--scenario",
+        metavar="NAME",
+        help=f"build only what this scenario needs (default: everything but {optional})",
+    )
+    built.add_argument(
+        "--with",
+        dest="more",
+        default="",
+        metavar="NAMES",
+        help=f"build these too, which few scenarios need: {optional}",
     )
     up = _command(commands, "up", "start a sandbox, or repair the one that is there", _up)
     up.add_argument(
-        "--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file"
+        "--scenario",
+        default="aws",
+        metavar="NAME",
+        help="one of the scenarios below, or the path of a .yml file (default: aws)",
+    )
+    up.epilog = "\n".join(
+        ["scenarios:", *(f"  {name:26} {text}" for name, text in scenario.descriptions().items())]
     )
     up.add_argument("--fresh", action="store_true", help="remove the sandbox that is there first")
     _command(commands, "down", "end every process of the sandbox and remove its directory", _down)
@@ -72,7 +107,9 @@ def parser() -> argparse.ArgumentParser:
 def _command(
     commands: t.Any, name: str, text: str, action: t.Callable[[Arguments], int | None], directory: bool = True
 ) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=text, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     command.set_defaults(action=action)
     if directory:
         command.add_argument(
@@ -89,8 +126,8 @@ def _fault(commands: t.Any) -> None:
         metavar="TROUBLE", required=True
     )
     add = _command(faults_of, "add", "add a trouble", _fault_add)
-    add.add_argument("type")
-    add.add_argument("fields", nargs="*", metavar="KEY=VALUE")
+    add.add_argument("type", help="a trouble of the tables in sandbox/README.md, such as no_capacity")
+    add.add_argument("fields", nargs="*", metavar="KEY=VALUE", help="where, such as zone=us-east-2a")
     clear = _command(faults_of, "clear", "remove troubles", _fault_clear)
     clear.add_argument("type", nargs="?")
     clear.add_argument("fields", nargs="*", metavar="KEY=VALUE")

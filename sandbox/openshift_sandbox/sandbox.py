@@ -86,7 +86,7 @@ class Sandbox:
         path = BUILD / "bin" / family / name
         if not path.exists():
             raise SandboxError(
-                f"{path} is not built yet: run `sandbox build` (once, about 13 minutes on two cores)"
+                f"{path} is not built yet: run `sandbox build` (once, 7 to 13 minutes on two cores)"
             )
         return path
 
