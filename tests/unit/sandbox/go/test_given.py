@@ -214,3 +214,16 @@ def test_another_minor_version_is_refused_before_anything_is_linked(
     ):
         build.build()
     assert not target.exists()
+
+
+def test_a_build_takes_as_long_as_the_packages_of_its_programs() -> None:
+    names = {family.name: family.programs for family in build.FAMILIES}
+    assert progress.minutes(names) == "7 to 13 minutes"
+    assert (
+        progress.minutes({"control-plane": ["kwok", "nfd-master"], "olm": names["olm"]}) == "4 to 8 minutes"
+    )
+    assert progress.minutes({"control-plane": ["kubectl"]}) == "about a minute"
+    now = progress.Progress({"control-plane": ["kwok"], "olm": ["opm"]})
+    log = ["go: downloading a", *("package" for _ in range(488))]
+    text = "488 of about 976 packages compiled; 42% of the packages of the build, about 2 min 20 s left"
+    assert now.describe("control-plane", log, 100.0) == f"control-plane: {text}"
