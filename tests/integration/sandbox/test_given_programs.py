@@ -62,9 +62,11 @@ def sandbox(
     go.write_text("#!/bin/sh\necho go version go1.99.0; test $1 = version\n")
     go.chmod(0o755)
     variables = {"PATH": f"{go.parent}:{os.environ['PATH']}", "PYTHONPATH": str(checkout / "sandbox")}
+    named = {given.FOLDER, given.ENVTEST, *(name for names in given.PATHS.values() for name in names)}
+    inherited = {name: value for name, value in os.environ.items() if name not in named}
     return subprocess.run(
         [sys.executable, "-m", "openshift_sandbox", *words],
-        env={**os.environ, **variables, **(environment or {})},
+        env={**inherited, **variables, **(environment or {})},
         capture_output=True,
         text=True,
         timeout=180,
