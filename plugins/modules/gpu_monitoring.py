@@ -15,6 +15,8 @@ description:
   - Gives the DCGM exporter of the GPU operator a list of metrics (a ConfigMap), has Prometheus scrape the
     exporter, and creates alerts (a PrometheusRule) and a dashboard of OpenShift's console (a ConfigMap).
   - Each alert has the error code that playbooks return for the same trouble, and a link to its runbook.
+  - With O(console=true) also brings NVIDIA's plugin of the console, as a Deployment with its Service and
+    ConsolePlugin.
   - Records the used and the whole memory of each GPU in bytes, which the rules of the GPU operator get wrong.
   - Keeps a list of metrics and a ServiceMonitor that others made. Ends no pod but those of the exporter,
     which begin again with a new list.
@@ -87,6 +89,18 @@ options:
     description: Whether the console gets the dashboard.
     type: bool
     default: true
+  console:
+    description:
+      - Whether the console gets NVIDIA's plugin with pages and charts about GPUs. The exporter then collects
+        what the plugin shows, and developers get the dashboard too.
+      - The plugin enters C(spec.plugins) of Console C(cluster) when its Deployment is available; entries of
+        others stay. The console's pods then begin again one after another.
+      - With V(false), or O(state=absent), the plugin that this module made goes.
+    type: bool
+    default: false
+  console_image:
+    description: Image of the plugin. The default is the release of the plugin for this OpenShift.
+    type: str
   url:
     description:
       - Address of the monitoring API, which is asked whether Prometheus reaches the exporters. The default is
@@ -112,6 +126,10 @@ EXAMPLES = r"""
     limits: {idle: 4h}
     metrics: [DCGM_FI_PROF_SM_ACTIVE]
 
+- name: Monitor the GPUs, and give the console NVIDIA's plugin
+  accelerators.openshift.gpu_monitoring:
+    console: true
+
 - name: Remove alerts, list and dashboard
   accelerators.openshift.gpu_monitoring:
     state: absent
@@ -125,7 +143,9 @@ monitoring:
     - C(scraped) is what Prometheus says itself, C(targets) and C(up) with the numbers of exporters that it
       knows and reaches, C(down) and C(without_data) with the pods of those that fail or have no metrics of
       GPUs. Without a token or the right to read metrics C(asked) is false, and C(reason) says why.
-    - With O(state=absent) only the namespace.
+    - C(console) is the C(image) of the console plugin, with a C(note) if the console's list of plugins
+      changes; empty without the plugin.
+    - With O(state=absent) only C(namespace) and C(console).
   returned: success
   type: dict
   sample:
@@ -137,6 +157,7 @@ monitoring:
     alerts: [GpuXid, GpuHot]
     metrics: 31
     kept: []
+    console: {image: "quay.io/edge-infrastructure/console-plugin-nvidia-gpu:release-0.3.0"}
 duration:
   description: Seconds that the task took.
   returned: always
@@ -185,6 +206,8 @@ SPEC = ArgumentSpec(
         "without": {"type": "list", "elements": "str", "default": []},
         "pools": {"type": "list", "elements": "dict", "default": []},
         "dashboard": {"type": "bool", "default": True},
+        "console": {"type": "bool", "default": False},
+        "console_image": {"type": "str"},
         "url": {"type": "str"},
         **adoption.OPTION,
     },

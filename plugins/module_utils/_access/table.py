@@ -159,6 +159,12 @@ gpu_operator absent
   -            list?                                ResourceClaim
   -            get?,patch?                          Node Namespace
   gpu          list,watch                           DaemonSet Pod
+  -            get                                  Namespace ConsolePlugin
+  -            get?,patch?                          Console
+  -            list?,watch?,delete?                 ConsolePlugin
+  gpu          get?,list?,watch?,delete?            Deployment Service
+  gpu          get,list?,watch?,delete?             ConfigMap ServiceMonitor PrometheusRule
+  console      get,list?,watch?,delete?             ConfigMap
 nvidia_network_operator
   -            list                                 ClusterExtension Deployment
   -            get,list,watch,create,patch          NicClusterPolicy
@@ -325,6 +331,13 @@ gpu_monitoring
   console      get,list,watch,create,patch,delete   ConfigMap
   monitoring   get?                                 ConfigMap
   monitoring   get?                                 prometheuses/api.monitoring.coreos.com
+  -            get                                  ConsolePlugin
+  -            get?                                 ClusterVersion
+  -            list?,watch?                         ConsolePlugin
+  -            create?,patch?,delete?               ConsolePlugin
+  -            get?,patch?                          Console
+  gpu          get?,list?,watch?                    Deployment Service Pod
+  gpu          create?,patch?,delete?               Deployment Service
 gpu_use
   -            get?                                 Namespace
   console      get                                  ConfigMap

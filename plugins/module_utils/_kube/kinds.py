@@ -76,6 +76,7 @@ def by_name(name: str) -> str:
 _PROVIDERS: t.Final = {
     "openshift": "OpenShift",
     "build": "OpenShift's capability Build",
+    "console": "OpenShift's capability Console",
     "machines": "OpenShift's Machine API",
     "metal": "OpenShift's bare metal operator",
     "node-health": "the operator node-healthcheck-operator",
@@ -160,6 +161,10 @@ config.openshift.io/v1 openshift
   ImageTagMirrorSet
 operator.openshift.io/v1alpha1 openshift
   ImageContentSourcePolicy
+operator.openshift.io/v1 console
+  Console
+console.openshift.io/v1 console
+  ConsolePlugin
 image.openshift.io/v1 openshift
   ImageStream n
   ImageStreamImport n

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._core import fields
+from .._core import diff, fields
 from .._core.adoption import keeper
 from .._core.errors import AcceleratorError
 from .._core.objects import KubeObject, name, oldest
@@ -89,7 +89,7 @@ def refuse_foreign(live: KubeObject | None, wanted: KubeObject, adopt: str) -> N
     """Raise AcceleratorError for an object that we did not create, or whose fields others changed."""
     if live is None or adopt == "take":
         return
-    place = f"{wanted['kind']} {wanted['metadata']['namespace']}/{wanted['metadata']['name']}"
+    place = diff.object_name(wanted)
     if not owned(live):
         raise AcceleratorError("MON-FOREIGN", object=place, owner=keeper(live))
     for part in ("spec", "data"):

@@ -43,10 +43,11 @@ def service_monitor(namespace: str) -> KubeObject:
     return _object(_API, "ServiceMonitor", namespace, spec=spec)
 
 
-def console_dashboard() -> KubeObject:
-    """Return the ConfigMap with the dashboard."""
+def console_dashboard(*, for_developers: bool = False) -> KubeObject:
+    """Return the ConfigMap with the dashboard. for_developers: the perspective of developers has it too."""
     found = _object("v1", "ConfigMap", CONSOLE, data={dashboard.KEY: dashboard.text()})
-    found["metadata"]["labels"] = {"console.openshift.io/dashboard": "true"}
+    kinds = ("dashboard", "odc-dashboard") if for_developers else ("dashboard",)
+    found["metadata"]["labels"] = {f"console.openshift.io/{kind}": "true" for kind in kinds}
     return found
 
 

@@ -40,6 +40,8 @@ class GpuMonitoringParams(LockParams, StateParams):
     without: list[str]
     pools: list[dict[str, t.Any]]
     dashboard: bool
+    console: bool
+    console_image: str | None
     url: str | None
     adopt: t.Literal["report", "take"]
 

@@ -4,18 +4,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
-from .._core.errors import AcceleratorError, ForbiddenError
+from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, name
-from .._kube.client import Api
+from .._core.ownership import owned, selector
+from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-from . import judge, manifest, metrics, options, rules, targets
+from .._olm import support
+from . import console, judge, manifest, metrics, options, rules, targets
 from .options import GpuMonitoringParams
 from .querier import check_url, opened
 
 _MAP, _RULE, _MONITOR = known("ConfigMap"), known("PrometheusRule"), known("ServiceMonitor")
 _NAMESPACE: t.Final = known("Namespace")
+_PLUGIN, _CONSOLE, _DEPLOYMENT = known("ConsolePlugin"), known("Console"), known("Deployment")
+# How often a write to the console's list is tried when others write it too.
+_TRIES: t.Final = 5
 
 
 def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
@@ -24,12 +30,25 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
         check_url(params["url"])
     is_platform = params["prometheus"] == options.PLATFORM
     alerts = [alert for alert in options.read(params) if is_platform or not alert.reads_cluster]
-    space, found = _namespace(api, params), judge.exporting(_stack(api))
-    other = judge.scraper(api.list(_MONITOR, params["namespace"]))
-    csv = metrics.as_csv(params["metrics"])
-    _apply(api, params, other, csv, rules.groups(alerts, params["pools"] if is_platform else []))
+    space, image = params["namespace"], _image(api, params)
+    csv = metrics.as_csv([*params["metrics"], *(console.METRICS if image else ())])
+    wanted = [manifest.metric_list(space, csv)]
+    wanted.append(manifest.rule(space, rules.groups(alerts, params["pools"] if is_platform else [])))
+    wanted += [manifest.console_dashboard(for_developers=bool(image))] if params["dashboard"] else []
+    wanted += console.build(space, image) if image else []
+    if api.applied is not None:  # a render comes before the stack, whose operator brings a ServiceMonitor
+        _apply(api, wanted, params["adopt"])
+        return {"monitoring": {"namespace": space, "console": _plug(api, space, image) if image else {}}}
+    home, found = _namespace(api, params), judge.exporting(_stack(api))
+    other = judge.scraper(api.list(_MONITOR, space))
+    _apply(api, wanted + ([] if other else [manifest.service_monitor(space)]), params["adopt"])
+    if other:
+        api.delete(_MONITOR, manifest.NAME, space)
+    if not params["dashboard"]:
+        api.delete(_MAP, manifest.NAME, manifest.CONSOLE)
     kept = _collect(api, found, params["adopt"])
-    _label(api, space, is_platform)
+    _label(api, home, is_platform)
+    plugin = _plug(api, space, image) if image else _unplug(api, space)
     scraped = _scraped(api, params)
     if other and judge.honours_labels(other):
         api.warn(
@@ -38,7 +57,7 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
         )
     return {
         "monitoring": {
-            "namespace": params["namespace"],
+            "namespace": space,
             "prometheus": params["prometheus"],
             "stack": judge.object_name(found),
             "scraped_by": name(other) if other else manifest.NAME,
@@ -46,34 +65,18 @@ def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
             "alerts": [alert.name for alert in alerts],
             "metrics": len(csv.splitlines()) - 1,
             "kept": kept,
+            "console": plugin,
         }
     }
 
 
-def _apply(
-    api: Api,
-    params: GpuMonitoringParams,
-    other: KubeObject | None,
-    csv: str,
-    groups: t.Sequence[t.Mapping[str, t.Any]],
-) -> None:
-    """Apply our objects, and delete those that are not wanted any more. Refuse before the first write.
-
-    other: the ServiceMonitor of others.
-    """
-    space, is_taken = params["namespace"], params["adopt"] == "take"
-    wanted = [manifest.metric_list(space, csv), manifest.rule(space, groups)]
-    wanted += [] if other else [manifest.service_monitor(space)]
-    wanted += [manifest.console_dashboard()] if params["dashboard"] else []
+def _apply(api: Api, wanted: t.Sequence[KubeObject], adopt: str) -> None:
+    """Apply our objects. Raise AcceleratorError before the first write if others have one of them."""
     lives = [_live(api, obj) for obj in wanted]
     for obj, live in zip(wanted, lives, strict=True):
-        judge.refuse_foreign(live, obj, params["adopt"])
+        judge.refuse_foreign(live, obj, adopt)
     for obj, live in zip(wanted, lives, strict=True):
-        api.apply(obj, force_conflicts=is_taken, live=live)
-    if other:
-        api.delete(_MONITOR, manifest.NAME, space)
-    if not params["dashboard"]:
-        api.delete(_MAP, manifest.NAME, manifest.CONSOLE)
+        api.apply(obj, force_conflicts=adopt == "take", live=live)
 
 
 def _scraped(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
@@ -93,6 +96,7 @@ def _scraped(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
 def absent(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     """Take away what `present` made. Return the module's result."""
     space = params["namespace"]
+    plugin = _unplug(api, space)
     for kind, place in ((_RULE, space), (_MONITOR, space), (_MAP, manifest.CONSOLE)):
         api.delete(kind, manifest.NAME, place)
     found = _stack(api)
@@ -102,7 +106,58 @@ def absent(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
     live = api.get(_NAMESPACE, space)
     if live is not None:
         _label(api, live, False)
-    return {"monitoring": {"namespace": space}}
+    return {"monitoring": {"namespace": space, "console": plugin}}
+
+
+def _image(api: Api, params: GpuMonitoringParams) -> str:
+    """Return the image of the console plugin, or "" if none is asked for. Raises AcceleratorError."""
+    if not params["console"]:
+        return ""
+    console.refuse(_look(api, _CONSOLE, "cluster") if api.served(_PLUGIN) else None)
+    return params["console_image"] or console.image(
+        support.cluster_release(api.get(known("ClusterVersion"), "version"))
+    )
+
+
+def _look(api: Api, kind: Kind, object_name: str) -> KubeObject | None:
+    """Return an object of the console; None on a cluster without one."""
+    with contextlib.suppress(KindNotServedError):
+        return api.get(kind, object_name)
+    return None
+
+
+def _plug(api: Api, space: str, image: str) -> dict[str, t.Any]:
+    """Wait until the plugin works, and have the console load it. Return what the result says of it."""
+    queries = {
+        "deployments": Query(_DEPLOYMENT, space, console.NAME),
+        "pods": Query(known("Pod"), space, labels=selector(console.LABELS)),
+    }
+    api.wait(queries, console.works(space), "console plugin", on_timeout_code="MON-CONSOLE")
+    return {"image": image, **_list(api, is_wanted=True)}
+
+
+def _unplug(api: Api, space: str) -> dict[str, t.Any]:
+    """Take away the plugin that this collection made, and its entry first."""
+    if not owned(_look(api, _PLUGIN, console.NAME)):
+        return {}
+    found = _list(api, is_wanted=False)
+    for kind in (_DEPLOYMENT, known("Service")):
+        api.delete(kind, console.NAME, space)
+    api.delete(_PLUGIN, console.NAME)
+    return found
+
+
+def _list(api: Api, *, is_wanted: bool) -> dict[str, t.Any]:
+    """Put the plugin into the list of the console, or take it out. Return a note about its pods, if any."""
+    for attempt in range(1, _TRIES + 1):
+        live = api.get(_CONSOLE, "cluster")
+        body = console.listing(live, is_wanted=is_wanted) if live else {}
+        if not body:
+            break
+        with contextlib.suppress(*([ConflictError] if attempt < _TRIES else [])):
+            api.merge_patch(_CONSOLE, "cluster", None, body)
+            return {"note": console.NOTE}
+    return {}
 
 
 def _namespace(api: Api, params: GpuMonitoringParams) -> KubeObject:
@@ -129,7 +184,7 @@ def _stack(api: Api) -> KubeObject | None:
 
 def _live(api: Api, wanted: KubeObject) -> KubeObject | None:
     kind: Kind = known(wanted["kind"])
-    return api.get(kind, wanted["metadata"]["name"], wanted["metadata"]["namespace"])
+    return api.get(kind, wanted["metadata"]["name"], wanted["metadata"].get("namespace"))
 
 
 def _collect(api: Api, found: KubeObject, adopt: str) -> list[dict[str, t.Any]]:

@@ -37,6 +37,8 @@ _OPENSHIFT: t.Final = (
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_kubeletconfigs",
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools-Default",
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigs",
+    "console/v1/zz_generated.crd-manifests/90_consoleplugins",
+    "operator/v1/zz_generated.crd-manifests/0000_50_console_01_consoles",
     "operator/v1/zz_generated.crd-manifests/0000_70_network_01_networks-Default",
     "operator/v1alpha1/zz_generated.crd-manifests/0000_10_config-operator_01_imagecontentsourcepolicies",
     "quota/v1/zz_generated.crd-manifests/0000_00_apiserver_01_clusterresourcequotas",

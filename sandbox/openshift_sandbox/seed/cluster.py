@@ -58,6 +58,7 @@ def objects(cluster: Object) -> list[Object]:
         *(one for pool in counts(cluster) for one in pools.machine_configs(cluster, pool)),
         *(pools.machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         network(),
+        *([console()] if "Console" in cluster["capabilities"] else []),
         driver_toolkit(cluster),
         command_line(cluster),
         *image_mirrors.objects(cluster),
@@ -208,6 +209,22 @@ def network() -> Object:
     return {
         "apiVersion": "operator.openshift.io/v1",
         "kind": "Network",
+        "metadata": {"name": "cluster"},
+        "spec": spec,
+    }
+
+
+def console() -> Object:
+    """Return the configuration of the console operator, with the plugins that OpenShift brings."""
+    spec = {
+        "logLevel": "Normal",
+        "managementState": "Managed",
+        "operatorLogLevel": "Normal",
+        "plugins": ["monitoring-plugin", "networking-console-plugin"],
+    }
+    return {
+        "apiVersion": "operator.openshift.io/v1",
+        "kind": "Console",
         "metadata": {"name": "cluster"},
         "spec": spec,
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from unit.fake_server import FakeServer
+from unit.fake_server import Answer, FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring.options import (
     GpuMonitoringParams,
@@ -16,6 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring
 Data = dict[str, t.Any]
 SPACE: t.Final = "nvidia-gpu-operator"
 MONITORED: t.Final = "openshift.io/cluster-monitoring"
+KINDS: t.Final = (
+    *("Namespace", "ConfigMap", "ClusterPolicy", "GPUCluster", "ServiceMonitor", "PrometheusRule", "Lease"),
+)
 POOL: t.Final = {
     "name": "training",
     "node_selector": {"accelerators.openshift/pool": "training"},
@@ -36,6 +39,8 @@ def params(**given: t.Any) -> GpuMonitoringParams:
         "without": [],
         "pools": [],
         "dashboard": True,
+        "console": False,
+        "console_image": None,
         "url": None,
         "adopt": "report",
     }
@@ -75,9 +80,48 @@ def settings(text: str) -> Data:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"config.yaml": text}}
 
 
+def console(*plugins: str, **spec: t.Any) -> Data:
+    """Return the object of the console's operator."""
+    return {
+        "apiVersion": "operator.openshift.io/v1",
+        "kind": "Console",
+        "metadata": {"name": "cluster"},
+        "spec": {"managementState": "Managed", "plugins": [*plugins], **spec},
+    }
+
+
+def release(version: str) -> Data:
+    """Return the ClusterVersion of a cluster that runs this version."""
+    return {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "ClusterVersion",
+        "metadata": {"name": "version"},
+        "status": {"history": [{"state": "Completed", "version": version}]},
+    }
+
+
+class WithConsole(FakeServer):
+    """A cluster with a GPU stack and a console. works: whether the pods of a Deployment become ready."""
+
+    def __init__(self, *objects: Data, works: bool = True) -> None:
+        super().__init__(*KINDS, "Console", "ConsolePlugin", "ClusterVersion", "Deployment", "Service", "Pod")
+        self.request, self.works = self.played, works
+        given = objects or (console("monitoring-plugin"),)
+        for one in (namespace("openshift-config-managed"), namespace(), policy(), release("4.22.5"), *given):
+            self.put(one)
+
+    def played(self, method: str, url: str, **more: t.Any) -> Answer:
+        """Answer as the cluster does whose controllers have worked."""
+        found = self.answer(method, url, **more)
+        for key, one in self.objects.items():
+            if key[1] == "deployments" and self.works:
+                available = {"type": "Available", "status": "True"}
+                one["status"] = {"updatedReplicas": 1, "conditions": [available]}
+        return found
+
+
 def cluster(*objects: Data) -> FakeServer:
-    kinds = ("Namespace", "ConfigMap", "ClusterPolicy", "GPUCluster", "ServiceMonitor", "PrometheusRule")
-    server = FakeServer(*kinds, "Lease")
+    server = FakeServer(*KINDS)
     for one in (namespace("openshift-config-managed"), *objects):
         server.put(one)
     return server

@@ -29,6 +29,8 @@ def test_the_console_finds_the_dashboard() -> None:
     assert found["metadata"]["labels"] == {"console.openshift.io/dashboard": "true"}
     (text,) = found["data"].values()
     assert json.loads(text)["rows"]
+    developers = manifest.console_dashboard(for_developers=True)["metadata"]["labels"]
+    assert developers["console.openshift.io/odc-dashboard"] == "true"
 
 
 def test_the_label_of_the_namespace_comes_and_goes_with_our_mark() -> None:

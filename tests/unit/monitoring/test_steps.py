@@ -8,13 +8,15 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.engine import api_on
-from unit.fake_server import FakeServer
+from unit.engine import TickingClock, api_on
+from unit.fake_server import Answer, FakeServer
 from unit.monitoring.builders import (
     MONITORED,
     POOL,
     SPACE,
+    WithConsole,
     cluster,
+    console,
     monitor,
     namespace,
     params,
@@ -31,6 +33,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._monitoring
 )
 
 Data = dict[str, t.Any]
+PLUGIN: t.Final = "console-plugin-nvidia-gpu"
 API: t.Final = "monitoring.coreos.com/v1"
 ON: t.Final = "enableUserWorkload: true\n"
 
@@ -195,3 +198,113 @@ def test_a_cluster_with_claims_has_its_own_stack() -> None:
     }
     server = cluster(namespace(), stack)
     assert run(server)["stack"] == "GPUCluster gpu-cluster"
+
+
+def plugins_of(server: FakeServer) -> list[str]:
+    live = kept(server, "operator.openshift.io/v1", "consoles", "", "cluster") or {}
+    return list(live["spec"]["plugins"])
+
+
+def of_plugin(server: FakeServer) -> set[str]:
+    """Return the kinds of the plugin's objects that are there."""
+    return {plural for _version, plural, _space, name in server.objects if name == PLUGIN}
+
+
+def test_the_plugin_comes_with_one_switch_and_a_second_run_writes_nothing() -> None:
+    server = WithConsole()
+    found = run(server, console=True)
+    assert of_plugin(server) == {"consoleplugins", "deployments", "services"}
+    assert plugins_of(server) == ["monitoring-plugin", PLUGIN]
+    assert found["console"]["image"].endswith(":release-0.3.0")
+    assert "pods begin again" in found["console"]["note"]
+    csv = (kept(server, "v1", "configmaps", SPACE) or {})["data"]["dcgm-metrics.csv"]
+    assert "DCGM_FI_DEV_MAX_SM_CLOCK" in csv
+    labels = (kept(server, "v1", "configmaps", CONSOLE) or {})["metadata"]["labels"]
+    assert labels["console.openshift.io/odc-dashboard"] == "true"
+    server.requests.clear()
+    assert run(server, console=True)["console"] == {"image": found["console"]["image"]}
+    assert server.writes() == []
+
+
+def test_the_console_loads_the_plugin_only_once_it_works() -> None:
+    server = WithConsole(works=False)
+    with pytest.raises(AcceleratorError) as raised:
+        steps.present(api_on(server, TickingClock(0.5)), params(console=True))
+    assert raised.value.code == "MON-CONSOLE"
+    assert plugins_of(server) == ["monitoring-plugin"]
+
+
+@pytest.mark.parametrize("how", [{"state": "absent"}, {"console": False}])
+def test_the_plugin_goes_and_the_entries_of_others_stay(how: Data) -> None:
+    server = WithConsole(console("theirs"))
+    run(server, console=True)
+    api = api_on(server)
+    call = steps.absent if how.get("state") else steps.present
+    found = call(api, params(**how))["monitoring"]["console"]
+    assert "pods begin again" in found["note"]
+    assert (plugins_of(server), of_plugin(server)) == (["theirs"], set())
+    server.requests.clear()
+    assert call(api_on(server), params(**how))["monitoring"]["console"] == {}
+    assert server.writes() == []
+
+
+def test_a_plugin_of_others_is_neither_changed_nor_removed() -> None:
+    theirs = {
+        "apiVersion": "console.openshift.io/v1",
+        "kind": "ConsolePlugin",
+        "metadata": {"name": PLUGIN, "labels": {"app.kubernetes.io/managed-by": "Helm"}},
+        "spec": {"displayName": "theirs"},
+    }
+    server = WithConsole(console(PLUGIN), theirs)
+    error = failed(server, console=True)
+    assert (error.code, "created by Helm" in error.message) == ("MON-FOREIGN", True)
+    run(server)
+    steps.absent(api_on(server), params(state="absent"))
+    assert (plugins_of(server), of_plugin(server)) == ([PLUGIN], {"consoleplugins"})
+
+
+def test_a_cluster_without_a_console_refuses_the_plugin_alone() -> None:
+    server = cluster(namespace(), policy())
+    assert failed(server, console=True).code == "MON-NO-CONSOLE"
+    assert run(server)["console"] == {}
+
+
+def test_a_plugin_that_somebody_lists_meanwhile_stays() -> None:
+    """The list is written as a whole, so a write with an old version is tried again."""
+    server = WithConsole()
+    api = api_on(server)
+
+    def meanwhile(method: str, url: str, **more: t.Any) -> Answer:
+        if method == "PATCH" and "/consoles/" in url:
+            server.request = server.played
+            server.put(console("monitoring-plugin", "meanwhile"))
+        return server.played(method, url, **more)
+
+    server.request = meanwhile
+    steps.present(api, params(console=True))
+    assert plugins_of(server) == ["monitoring-plugin", "meanwhile", PLUGIN]
+
+
+def test_check_mode_shows_the_plugin_and_its_entry() -> None:
+    server = WithConsole()
+    api = api_on(server, check_mode=True)
+    found = steps.present(api, params(console=True))["monitoring"]["console"]
+    assert server.writes() == []
+    changed = {change.object_name for change in api.changes}
+    assert {f"ConsolePlugin {PLUGIN}", f"Deployment {SPACE}/{PLUGIN}", "Console cluster"} <= changed
+    assert "pods begin again" in found["note"]
+
+
+def test_a_render_has_the_plugin_before_there_is_a_stack() -> None:
+    server = WithConsole()
+    for version, plural in (("nvidia.com/v1", "clusterpolicies"), ("v1", "namespaces")):
+        for key in [key for key in server.objects if key[:2] == (version, plural)]:
+            del server.objects[key]
+    api = api_on(server, check_mode=True)
+    api.applied = []
+    steps.present(api, params(console=True))
+    assert [one.manifest["kind"] for one in api.applied] == [
+        *("ConfigMap", "PrometheusRule", "ConfigMap", "ConsolePlugin", "Service", "Deployment"),
+    ]
+    # What the list of all plugins gets is said, as only a run can write it.
+    assert "Console cluster" in {change.object_name for change in api.changes}

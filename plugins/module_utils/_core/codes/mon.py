@@ -35,10 +35,17 @@ CODES: t.Final = (
         "http://127.0.0.1:9090`.",
     ),
     Code(
+        "MON-CONSOLE",
+        "Deployment {namespace}/console-plugin-nvidia-gpu is not available, so the console does not load "
+        "the plugin: {why}.",
+        "Run `oc describe pods -n {namespace} -l app.kubernetes.io/name=console-plugin-nvidia-gpu`. If the "
+        "image cannot be pulled, set `gpu_monitoring_console_image` (module option `console_image`).",
+    ),
+    Code(
         "MON-FOREIGN",
         "{object} exists and was created by {owner}. Nothing was changed.",
-        "Delete it with `oc delete` (no pod ends), or set `gpu_monitoring_adopt: take` (module option "
-        "`adopt`).",
+        "Delete it with `oc delete` (no pod with a GPU ends), or set `gpu_monitoring_adopt: take` (module "
+        "option `adopt`).",
     ),
     Code(
         "MON-LIMIT",
@@ -49,6 +56,11 @@ CODES: t.Final = (
         "MON-METRIC",
         "metrics[{index}]: the DCGM exporter has no metric {name}, and would not start with it.",
         "Write {known} in `gpu_monitoring_metrics`.",
+    ),
+    Code(
+        "MON-NO-CONSOLE",
+        "The cluster has no web console for NVIDIA's plugin: {why}. Nothing was changed.",
+        "Set `gpu_monitoring_console: false` (module option `console`).",
     ),
     Code(
         "MON-NO-DATA",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from unit.engine import api_on
+from unit.engine import TickingClock, api_on
 from unit.fake_server import Answer
-from unit.monitoring.builders import MONITORED, cluster, monitor, namespace, policy, settings
+from unit.monitoring.builders import MONITORED, WithConsole, cluster, monitor, namespace, policy, settings
 from unit.monitoring.fake_monitoring import SHARED, Monitoring, error, matrix, vector
 from unit.remedies.case import LEFT_OUT, Case, Cases, Options, checked, ensured
 from unit.use.test_steps import POD
@@ -107,6 +107,13 @@ def elsewhere_asked(options: Options) -> str | None:
     return ensured("gpu_use", found.api, {"wait_timeout": 60, **options})
 
 
+def pulled(options: Options) -> str | None:
+    """Bring the console plugin where only a mirror has images."""
+    server = WithConsole(works=str(options.get("console_image")).startswith("mirrored/"))
+    clock = TickingClock(0.5)
+    return ensured("gpu_monitoring", api_on(server, clock), {"console": True, **options})
+
+
 HERE: t.Final = (namespace(), policy())
 UNREACHED: t.Final = namespace(labels={MONITORED: "false"})
 CHOSEN: t.Final = namespace(labels={MONITORED: "true"})
@@ -116,6 +123,12 @@ CASES: t.Final[Cases] = {
     ),
     ("MON-API", "gpu_monitoring_url"): Case("gpu_use", without_address),
     ("MON-API-TOKEN", "gpu_monitoring_url"): Case("gpu_use", without_token, value=FORWARDED),
+    ("MON-CONSOLE", "gpu_monitoring_console_image"): Case(
+        "gpu_monitoring", pulled, before="gone/plugin:1", value="mirrored/plugin:1"
+    ),
+    ("MON-NO-CONSOLE", "gpu_monitoring_console"): Case(
+        "gpu_monitoring", on(*HERE), before="true", value="false"
+    ),
     ("MON-FOREIGN", "gpu_monitoring_adopt"): Case("gpu_monitoring", on(*HERE, monitor(NAME))),
     ("MON-LIMIT", "gpu_monitoring_limits"): Case(
         "gpu_monitoring", on(*HERE), before="{idle: an hour}", value="{idle: 30m}"
