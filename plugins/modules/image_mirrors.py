@@ -64,6 +64,11 @@ options:
     type: list
     elements: str
     default: []
+  console_image:
+    description:
+      - Image of the console plugin, as O(accelerators.openshift.gpu_monitoring#module:console_image) has it.
+      - An empty text is the plugin's release for this OpenShift. Without the option no plugin is wanted.
+    type: str
   image_set:
     description:
       - The C(ImageSetConfiguration) that you mirror with.
@@ -212,6 +217,7 @@ SPEC = ArgumentSpec(
         "spec": {"type": "dict", "default": {}},
         "nic_cluster_policy": {"type": "dict", "default": {}},
         "images": {"type": "list", "elements": "str", "default": []},
+        "console_image": {"type": "str"},
         "image_set": {"type": "dict"},
         "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
         "upgrades": {"type": "bool", "default": True},

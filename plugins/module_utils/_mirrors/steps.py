@@ -12,6 +12,7 @@ from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, at
 from .._kube.client import Api
 from .._kube.kinds import known
+from .._monitoring import console
 from .._nodes.labels import labels
 from .._nodes.taints import matches
 from .._olm import catalogue, elsewhere, operators as olm_steps, subscription as olm_subscription, support
@@ -37,7 +38,10 @@ T = t.TypeVar("T")
 
 @dataclass(frozen=True)
 class ImageMirrorsParams:
-    """The options of image_mirrors. operators: entries of olm_operator. pools, validations: of gpu_plan."""
+    """The options of image_mirrors. operators: entries of olm_operator. pools, validations: of gpu_plan.
+
+    console_image: None without the console plugin.
+    """
 
     operators: list[dict[str, t.Any]]
     pools: list[dict[str, t.Any]]
@@ -46,6 +50,7 @@ class ImageMirrorsParams:
     spec: dict[str, t.Any]
     nic_cluster_policy: dict[str, t.Any]
     images: list[str]
+    console_image: str | None
     image_set: t.Any
     namespace: str
     upgrades: bool
@@ -223,6 +228,10 @@ def _wanted(
     if _built_here(params, pools):
         found += images.of_toolkit(seen.streams, seen.system, archs)
     found += images.of_validations(params.validations, pools)
+    if params.console_image is not None:
+        workers = sorted({*archs, *(labels(node).get(images.ARCH, archs[0]) for node in seen.nodes)})
+        plugin = params.console_image or console.image(seen.system.release)
+        found.append(Wanted(plugin, "plugin of the console", ("gpu_monitoring",), tuple(workers)))
     found += [Wanted(one, "gpu_mirror_images", ("you",), tuple(archs)) for one in params.images]
     return images.merged(found)
 

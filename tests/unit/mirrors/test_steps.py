@@ -157,6 +157,17 @@ def test_every_image_is_listed_asked_and_there() -> None:
     assert [(method, query["dryRun"]) for method, query in writes] == [("POST", "All")]
 
 
+@pytest.mark.parametrize(
+    ("given", "image"),
+    [("", "quay.io/edge-infrastructure/console-plugin-nvidia-gpu:release-0.3.0"), ("mine/plugin:1",) * 2],
+)
+def test_the_plugin_of_the_console_is_listed(given: str, image: str) -> None:
+    found = run(Mirrored(), console_image=given)
+    (plugin,) = (one for one in found["images"] if one["needed_by"] == ["gpu_monitoring"])
+    assert (plugin["image"], plugin["architectures"]) == (image, ["amd64"])
+    assert image in [one["name"] for one in found["image_set"]["mirror"]["additionalImages"]]
+
+
 def test_a_missing_image_fails_with_all_facts() -> None:
     with pytest.raises(AcceleratorError) as failed:
         run(Mirrored(gone=[SAMPLE]))
