@@ -60,7 +60,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
         *("lease", "plan", "update pools"),
         *("node_feature_discovery", "gpu_operator", "gpu_validation"),
     ),
-    "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1]),
+    "drift": ("lease read", "plan", "leftovers", *_CREATE[:-1], "gpu_monitoring"),
     "upgrade_driver": ("lease", "plan", "driver_upgrade", "gpu_validation"),
     "upgrade_operators": ("lease", "operator_upgrade"),
     "rotate_pull_secret": ("lease", "pull_secret"),

@@ -31,6 +31,7 @@ _TAGS: t.Final = {
     "sharing": "gpu_sharing",
     "stack": "gpu_operator",
     "policy": "gpu_policy",
+    "monitoring": "gpu_monitoring",
 }
 _ADOPTING: t.Final = frozenset(_TAGS.values()) - {"node_tuning", "gpu_sharing"}
 # What a run writes on its way to the pools: it empties a node, and says which Machine goes.
@@ -47,6 +48,7 @@ _ON_THE_WAY: t.Final = frozenset(
 _NOTES: t.Final = "accelerators.openshift/"
 _GOING: t.Final = ("Machine ", "Pod ")
 _ENABLE: t.Final = "ansible-playbook accelerators.openshift.enable_gpus -e @FILE"
+_MONITOR: t.Final = "ansible-playbook accelerators.openshift.monitor_gpus -e @FILE"
 
 
 def report(plan: t.Mapping[str, t.Any], steps: t.Mapping[str, t.Any]) -> JsonObject:
@@ -174,7 +176,7 @@ def _finding(
 ) -> JsonObject:
     """Return one finding. A run would only quarrel with a keeper, so such a finding has no command."""
     tag = _TAGS.get(step, step)
-    words = [_ENABLE, f"--tags {tag}"]
+    words = [_MONITOR] if step == "monitoring" else [_ENABLE, f"--tags {tag}"]
     if kind == CHANGED and tag in _ADOPTING and not more:
         words.append(f"-e {tag}_adopt=take")
     if any(field["field"] == "spec.replicas" for field in fields):

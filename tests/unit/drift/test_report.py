@@ -172,6 +172,13 @@ def test_one_command_for_each_role() -> None:
     ]
 
 
+def test_the_monitoring_is_put_right_by_its_own_playbook() -> None:
+    entry = diff("Console cluster", {"spec": {"plugins": []}}, {"spec": {"plugins": ["ours"]}})
+    (finding,) = of(monitoring={"diff": [entry]})["findings"]
+    command = "ansible-playbook accelerators.openshift.monitor_gpus -e @FILE -e gpu_monitoring_adopt=take"
+    assert (finding["step"], finding["command"]) == ("monitoring", command)
+
+
 def test_machines_that_only_a_replacement_puts_right() -> None:
     field = "providerSpec.blockDevices[0].ebs.volumeSize"
     drift = [
