@@ -138,3 +138,13 @@ def test_a_pod_that_names_no_number_of_gpus_is_asked_about() -> None:
     question = Question("the driver changes", driver.UPGRADE, driver.DRIVEN, rules={})
     with pytest.raises(AcceleratorError, match="team/zero on gpu-0"):
         consent.ask(api_on(server_with(node("gpu-0", **LABEL), zero)), [question], "fail", "GPU-BUSY")
+
+
+def test_policies_of_both_kinds_bring_nic_drivers() -> None:
+    server = FakeServer("NicClusterPolicy", "NicNodePolicy")
+    for kind in ("NicClusterPolicy", "NicNodePolicy"):
+        server.put({"apiVersion": "mellanox.com/v1alpha1", "kind": kind, "metadata": {"name": kind}})
+    assert [each["kind"] for each in consent.nic_policies(api_on(server))] == [
+        "NicClusterPolicy",
+        "NicNodePolicy",
+    ]

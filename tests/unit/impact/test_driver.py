@@ -41,6 +41,12 @@ def changes(**spec: t.Any) -> tuple[str, ...]:
         ({"gds": {"enabled": True, "version": "2"}}, ("spec.gds.enabled", "spec.gds.version")),
         ({"gdrcopy": {"enabled": True}}, ("spec.gdrcopy.enabled",)),
         ({"hostPaths": {"rootFS": "/host"}}, ("spec.hostPaths.rootFS",)),
+        (
+            {"daemonsets": {"podSecurityContext": {"fsGroup": 1}}},
+            ("spec.daemonsets.podSecurityContext.fsGroup",),
+        ),
+        ({"operator": {"use_ocp_driver_toolkit": False}}, ("spec.operator.use_ocp_driver_toolkit",)),
+        ({"sandboxWorkloads": {"enabled": True}}, ("spec.sandboxWorkloads.enabled",)),
         ({"driver": {"useNvidiaDriverCRD": True}}, None),
         ({"driver": {"enabled": False}}, None),
     ],
@@ -78,12 +84,20 @@ def test_switching_the_upgrade_on_counts_because_pods_may_be_outdated() -> None:
     assert not driver.replaces(policy(driver={"enabled": False}))
 
 
+def test_a_driver_is_on_unless_the_policy_says_no() -> None:
+    assert driver.template_changes({"spec": {"driver": {}}}, {"spec": {"driver": {"enabled": True}}}) == ()
+
+
 def test_a_policy_without_a_driver_of_its_own_has_no_template() -> None:
     off = policy(driver={"enabled": False})
     assert driver.template_changes(off, merge(off, {"spec": {"daemonsets": {"tolerations": [TEAM]}}})) == ()
     delegated = policy(driver={"useNvidiaDriverCRD": True})
     assert driver.template_changes(delegated, merge(delegated, {"spec": {"driver": {"version": "1"}}})) == ()
-    assert driver.replaces(delegated), "its NVIDIADrivers decide"
+    manual = merge(delegated, {"spec": {"driver": {"upgradePolicy": {"autoUpgrade": False}}}})
+    assert driver.replaces(manual), "its NVIDIADrivers decide"
+    moved = merge(delegated, {"spec": {"hostPaths": {"rootFS": "/host"}}})
+    assert driver.template_changes(delegated, moved) == ("spec.hostPaths.rootFS",)
+    assert "spec.driver.useNvidiaDriverCRD" in driver.template_changes(policy(), delegated)
 
 
 def test_an_nvidia_driver_upgrades_unless_it_says_no() -> None:
@@ -91,7 +105,10 @@ def test_an_nvidia_driver_upgrades_unless_it_says_no() -> None:
     after = merge(before, {"spec": {"tolerations": [TEAM], "upgradePolicy": {"maxParallelUpgrades": 2}}})
     assert driver.driver_changes(before, after) == ("spec.tolerations",)
     assert driver.driver_changes(before, before) == ()
+    assert driver.driver_changes(before, merge(before, {"spec": {"tolerations": [GPU_TOLERATION]}})) == ()
     assert driver.replaces_own(after)
+    manual = merge(before, {"spec": {"upgradePolicy": {"autoUpgrade": False}}})
+    assert driver.driver_changes(manual, before) == ("spec.upgradePolicy.autoUpgrade",)
     assert not driver.replaces_own(merge(after, {"spec": {"upgradePolicy": {"autoUpgrade": False}}}))
 
 
@@ -127,6 +144,9 @@ def test_before_26_7_every_change_evicts(release: tuple[int, ...]) -> None:
         ("spec.tolerations", driver.RESTARTS),
         ("spec.driver.startupProbe.periodSeconds", driver.RESTARTS),
         ("spec.driver.resources.limits", driver.RESTARTS),
+        *((f"spec.driver.{key}", driver.RESTARTS) for key in ("livenessProbe", "readinessProbe")),
+        *((f"spec.driver.image{key}", driver.RESTARTS) for key in ("PullPolicy", "PullSecrets")),
+        *((f"spec.{key}", driver.RESTARTS) for key in ("labels", "annotations", "priorityClassName")),
         ("spec.driver.version", driver.EVICTS),
         ("spec.driver.manager.version", driver.EVICTS),
         ("spec.version", driver.EVICTS),
@@ -138,3 +158,20 @@ def test_from_26_7_on_only_what_the_driver_is_installed_with_evicts(path: str, e
     for release in ((26, 7), (27, 1)):
         assert driver.effect(release, [path]) == effect
         assert driver.effect(release, [path, "spec.driver.version"]) == driver.EVICTS
+
+
+def test_whose_upgrade_policy_counts() -> None:
+    rules = {"drain": {"enable": True}}
+    own: Object = {"kind": "NVIDIADriver", "spec": {"upgradePolicy": rules}}
+    unnamed: Object = {"spec": {"driverType": "gpu", "upgradePolicy": rules}}
+    of_cluster: Object = {"kind": "ClusterPolicy", "spec": {"driver": {"upgradePolicy": rules}}}
+    assert [driver.upgrade_policy(each) for each in (own, unnamed, of_cluster)] == [rules] * 3
+    assert driver.upgrade_policy({"kind": "ClusterPolicy", "spec": {"upgradePolicy": rules}}) == {}
+
+
+def test_of_a_part_that_is_switched_only_the_switch_differs() -> None:
+    before: Object = {"a": {"enabled": True, "b": 1}, "c": {"d": 1, "e": 2}}
+    assert driver.differences(before, {"a": {"enabled": False, "b": 2}, "c": {"d": 2, "e": 2}}) == {
+        "a.enabled": False,
+        "c.d": 2,
+    }

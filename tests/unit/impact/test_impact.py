@@ -89,17 +89,17 @@ def test_nodes_without_such_a_pod_give_no_impact() -> None:
 
 
 def test_the_refusal_names_nodes_pods_and_one_setting() -> None:
-    pods = [pod(f"p{number:02}", "a") for number in range(12)]
+    pods = [pod(f"p{number:02}", "a") for number in range(11)]
     found = QUESTION.answer([node("a")], pods)
     assert found
     error = impact.refusal([found], "GPU-BUSY")
     assert "GPU-BUSY" in CODES
     assert "team-a/p00 on a" in error.message
-    assert "and 2 more" in error.message
+    assert "team-a/p09 on a and 1 more" in error.message
     assert error.message.endswith("Nothing was changed.")
     assert "gpu_on_busy: wait" in error.remedy
     assert "on_busy" in error.remedy
-    assert len(error.evidence) == 13
+    assert len(error.evidence) == 12
     ends = error.facts["ends"]
     assert ends == impact.as_result([found])
     assert ends[0]["pods"][0] == {
@@ -109,6 +109,39 @@ def test_the_refusal_names_nodes_pods_and_one_setting() -> None:
         "owner": "",
         "devices": ["1 nvidia.com/gpu"],
     }
+
+
+def test_the_pods_of_a_gang_are_counted_apart_and_a_line_names_the_controller() -> None:
+    endings = (
+        impact.Ending("a", "n", "first", "Job train", ("1 nvidia.com/gpu",)),
+        impact.Ending("b", "n", "second", "", ()),
+    )
+    found = Impact("why", "who", ("a", "b"), endings, True)
+    assert found.line.startswith("1 GPU pod and 1 other pod of their gangs of 1 namespace on 2 nodes end,")
+    assert [each.line for each in endings] == [
+        "a: pod n/first of Job train: 1 nvidia.com/gpu",
+        "b: pod n/second: no device",
+    ]
+
+
+def test_devices_of_all_containers_are_added_up() -> None:
+    one = pod("x", "a")
+    one["spec"]["containers"].append({"name": "d", "resources": {"requests": {"nvidia.com/gpu": "2"}}})
+    one["spec"]["initContainers"] = [{"name": "i", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]
+    assert impact.ending(one).devices == ("7 nvidia.com/gpu",)
+
+
+def test_ten_pods_that_cannot_end_are_named_and_the_others_counted() -> None:
+    kept = upgrade(*(pod(f"p{number:02}", "a", ownerReferences=SET) for number in range(11))).kept
+    problem = impact.refuse_kept(kept, "fail", "One label was set.")
+    assert problem
+    assert "team-a/p09 on a (of DaemonSet agent) and 1 more" in problem.message
+    assert "11 pods" in problem.message
+    assert problem.message.endswith("One label was set.")
+    assert len(problem.evidence) == 11
+    ten = impact.refuse_kept(kept[:10], "fail")
+    assert ten
+    assert " more" not in ten.message
 
 
 def test_a_long_list_of_pods_has_an_end() -> None:

@@ -112,6 +112,7 @@ def nodes_of(*given: t.Any, **more: t.Any) -> set[str]:
         ({"gfd": {"enabled": False}}, ALL, "takes the labels of GPU feature discovery off"),
         ({"hostPaths": {"driverInstallDir": "/opt"}}, ALL, "other paths of the host"),
         ({"operator": {"runtimeClass": "other"}}, ALL, "another RuntimeClass"),
+        ({"gfd": {"version": "1"}}, {"mps"}, "the CUDA contexts"),
         ({"vfioManager": {"enabled": True}}, {"machines"}, "the VFIO manager"),
         ({"validator": {"version": "1"}}, {"mps"}, "the CUDA contexts"),
         ({"daemonsets": {"annotations": {"a": "b"}}}, {"mps"}, "the CUDA contexts"),
@@ -142,10 +143,75 @@ def test_a_field_that_takes_an_operand_away_or_restarts_it(
         {"driver": {"enabled": True}, "gfd": {"enabled": True}, "cdi": {"enabled": True}},
         {"operator": {"use_ocp_driver_toolkit": True}, "sandboxWorkloads": {"defaultWorkload": "vm-vgpu"}},
         {"vgpuManager": {"enabled": False}, "daemonsets": {"tolerations": []}},
+        *({"toolkit": {key: ["a"]}} for key in ("imagePullPolicy", "imagePullSecrets")),
+        *({"validator": {key: ["a"]}} for key in ("cuda", "driver", "toolkit", "resources", "args")),
+        *({"operator": {key: "a"}} for key in ("annotations", "metrics", "defaultRuntime")),
+        {"psa": {"enabled": True}},
+        {"psp": {"enabled": True}},
     ],
 )
 def test_a_field_that_ends_nothing(change: Object) -> None:
     assert asked(change) == {}
+
+
+@pytest.mark.parametrize(
+    "part", ["driver", "toolkit", "devicePlugin", "dcgm", "dcgmExporter", "gfd", "migManager"]
+)
+def test_an_operand_is_on_unless_the_policy_says_no(part: str) -> None:
+    assert asked({part: {"enabled": True}}, before={}) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "component"),
+    [
+        ("vfioManager", "vfio-manager"),
+        ("vgpuManager", "vgpu-manager"),
+        ("vgpuDeviceManager", "vgpu-device-manager"),
+        ("sandboxDevicePlugin", "sandbox-device-plugin"),
+        ("kataSandboxDevicePlugin", "kata-sandbox-device-plugin"),
+        ("kataManager", "kata-manager"),
+        ("ccManager", "cc-manager"),
+    ],
+)
+def test_an_operand_of_virtual_machines_counts_where_it_runs(field: str, component: str) -> None:
+    live = {"kind": "ClusterPolicy", "metadata": {"name": "policy"}, "spec": {}}
+    (question,) = policy_fields.of_policy(live, {**live, "spec": {field: {"enabled": True}}}, NEW)
+    assert question.labels == f"nvidia.com/gpu.deploy.{component}=true"
+    assert not question.is_certain
+
+
+@pytest.mark.parametrize(
+    ("change", "is_certain"),
+    [
+        ({"driver": {"enabled": False}}, True),
+        ({"driver": {"usePrecompiled": True}}, True),
+        ({"operator": {"use_ocp_driver_toolkit": False}}, True),
+        ({"toolkit": {"enabled": False}}, True),
+        ({"devicePlugin": {"enabled": False}}, True),
+        ({"toolkit": {"version": "1.19"}}, False),
+    ],
+)
+def test_what_goes_at_once_goes_for_certain(change: Object, is_certain: bool) -> None:
+    live = {"kind": "ClusterPolicy", "metadata": {"name": "policy"}, "spec": SPEC}
+    (question,) = policy_fields.of_policy(live, merge(copy.deepcopy(live), {"spec": change}), NEW)
+    assert question.is_certain == is_certain
+    assert question.order == ("all nodes at once" if is_certain else "node by node")
+    assert question.by == "the GPU operator"
+
+
+def test_a_policy_whose_drivers_others_bring_asks_nothing_about_its_driver() -> None:
+    delegated = merge(SPEC, {"driver": {"useNvidiaDriverCRD": True}})
+    assert asked({"driver": {"usePrecompiled": True}}, delegated) == {}
+
+
+def test_the_first_policy_counts_nodes_with_gpus_and_those_that_nobody_labelled() -> None:
+    policy = {"kind": "ClusterPolicy", "metadata": {"name": "policy"}, "spec": {}}
+    question = policy_fields.of_new(policy)
+    assert question.reaches
+    assert (question.is_certain, question.order, question.labels) == (False, "all nodes at once", "")
+    pci = "feature.node.kubernetes.io/pci-"
+    found = [question.reaches(marks) for marks in ({f"{pci}10de.present": "true"}, {}, {f"{pci}8086": "x"})]
+    assert found == [True, True, False]
 
 
 def test_virtual_machines_by_default_take_the_stack_off_the_nodes_without_a_label() -> None:
@@ -160,6 +226,7 @@ def test_virtual_machines_by_default_take_the_stack_off_the_nodes_without_a_labe
     assert list(later.values()) == [{"plain"}], "the other nodes say what they run"
     (cause,) = asked({"sandboxWorkloads": {"mode": "kata"}}, enabled)
     assert cause.endswith("takes VFIO manager and device plugin of virtual machines off")
+    assert asked({"sandboxWorkloads": {"mode": "kubevirt"}}, enabled) == {}, "that is the default"
     off = asked({"sandboxWorkloads": {"enabled": False}}, merge(enabled, MANUAL))
     assert {"machines"} in off.values(), off
 
@@ -212,6 +279,19 @@ def test_cdi_is_on_by_default_since_25_10() -> None:
     assert asked({"cdi": {"enabled": False}}, installed=())
 
 
+def test_a_default_layout_counts_on_nodes_that_have_none() -> None:
+    live = {"kind": "ClusterPolicy", "metadata": {"name": "policy"}, "spec": SPEC}
+    after = merge(copy.deepcopy(live), {"spec": {"migManager": {"config": {"default": "all-1g.5gb"}}}})
+    found = [question.labels for question in policy_fields.of_policy(live, after, NEW)]
+    assert found == [f"nvidia.com/mig.capable=true,!{MIG}", f"{MIG},{MIG}.state!=success"]
+
+
+def test_a_switch_is_shown_with_its_value() -> None:
+    for key in ("enabled", "usePrecompiled", "useNvidiaDriverCRD"):
+        assert policy_fields.shown(f"driver.{key}", True) == f"driver.{key}: true"
+    assert policy_fields.shown("driver.version", "595") == "driver.version"
+
+
 def test_a_value_that_may_be_secret_is_not_shown() -> None:
     (cause, *_) = asked({"toolkit": {"env": [{"name": "TOKEN", "value": "s3cret"}]}})
     assert "s3cret" not in cause
@@ -253,6 +333,14 @@ def test_a_nic_cluster_policy_takes_network_devices_away() -> None:
     assert new == "NicClusterPolicy nic brings a NIC driver, which takes the place of the kernel's"
 
 
+@pytest.mark.parametrize("key", ["image", "repository", "version", "imagePullSecrets", "containerResources"])
+@pytest.mark.parametrize("part", ["rdmaSharedDevicePlugin", "sriovDevicePlugin", "nvIpam"])
+def test_what_of_a_nic_operand_ends_nothing(part: str, key: str) -> None:
+    assert nic({part: {key: "a"}, "docaTelemetryService": {"a": "b"}}, {part: {key: "b"}}) == []
+    assert nic({"docaTelemetryService": {"version": "1"}}, {"docaTelemetryService": {"version": "2"}}) == []
+    assert nic({"nicFeatureDiscovery": {"version": "1"}}, {"nicFeatureDiscovery": {"version": "2"}}) == []
+
+
 def test_a_drain_that_ends_more_is_told() -> None:
     """The operator's sample has both fields."""
     forced = {"upgradePolicy": {"drain": {"force": True, "deleteEmptyDir": True}}}
@@ -273,3 +361,5 @@ def test_a_gpu_cluster_restarts_its_dra_driver() -> None:
     assert of({"draDriver": {"featureGates": {"A": True}}}) == ["nvidia.com/gpu.deploy.dra-driver=true"]
     assert of({"dcgmExporter": {"enabled": False}, "daemonsets": {"tolerations": [{"key": "a"}]}}) == []
     assert of({"other": 1}) == ["nvidia.com/gpu.present=true"]
+    assert of({"hostPaths": {"rootFS": "/a"}}) == ["nvidia.com/gpu.deploy.dra-driver=true"]
+    assert of({"dcgm": {"enabled": False}}) == []
