@@ -67,6 +67,7 @@ def term(operator: str, *values: str, scope: str = "PriorityClass") -> KubeObjec
         ([term("In", "a"), term("NotIn", "a")], None, "no priority class fulfils all"),
         ([term("In", "a"), term("In", "b")], None, "no priority class fulfils all"),
         ([term("In", "a"), term("DoesNotExist")], None, "no priority class at the same time"),
+        ([term("Exists"), term("DoesNotExist")], None, "no priority class at the same time"),
         ([term("In", "a", "b")], {"c"}, "there is no PriorityClass a or b"),
         (
             [term("Exists", scope="Terminating"), term("Exists", scope="NotTerminating")],
@@ -122,6 +123,14 @@ def test_a_quota_of_ours_with_scopes_is_void_and_is_never_compared() -> None:
     ours = counted({GPU: "8"}, "gpu-quota", scopeSelector=pair)
     ours["metadata"]["labels"] = MANAGED_BY
     found = findings.of_quotas("gpu-quota", {GPU: "8"}, [ours, counted({GPU: "1"})], Known(), is_scoped=True)
-    assert [one.as_result()["ours"] for one in found] == [True]
+    assert [one.as_result() for one in found] == [
+        {
+            "code": found[0].code,
+            "quota": "gpu-quota",
+            "path": found[0].path,
+            "message": found[0].message,
+            "ours": True,
+        }
+    ]
     assert findings.first_void(found, "gpu-quota") == found[0]
     assert findings.first_void(found, "other") is None

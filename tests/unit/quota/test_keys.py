@@ -17,7 +17,12 @@ def test_the_shorthand() -> None:
     "name",
     [
         *(GPU, "requests.nvidia.com/mig-1g.5gb", "requests.nvidia.com/gpu.shared"),
-        *("cpu", "limits.memory", "pods", "count/jobs.batch", "requests.hugepages-2Mi"),
+        *("cpu", "memory", "ephemeral-storage", "pods", "count/jobs.batch"),
+        *("requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
+        *("limits.cpu", "limits.memory", "limits.ephemeral-storage"),
+        *("services", "services.nodeports", "services.loadbalancers", "replicationcontrollers"),
+        *("resourcequotas", "secrets", "configmaps", "persistentvolumeclaims"),
+        *("requests.hugepages-2Mi", "hugepages-1Gi"),
         *(
             "gold.storageclass.storage.k8s.io/requests.storage",
             "gpu.nvidia.com.deviceclass.resource.k8s.io/devices",
@@ -38,6 +43,7 @@ def test_keys_that_count(name: str) -> None:
         ("request.cpu", 1, "QUOTA-KEY", "Write requests.cpu"),
         ("gpus", 1, "QUOTA-KEY", "a quota cannot limit gpus: no quota has this key"),
         ("requests./gpu", 1, "QUOTA-KEY", "a quota cannot limit requests./gpu: '/gpu'"),
+        ("limits./gpu", 1, "QUOTA-KEY", "a quota cannot limit limits./gpu: '/gpu'"),
         (GPU, "1.5", "QUOTA-QUANTITY", "whole number"),
         (GPU, "500m", "QUOTA-QUANTITY", "whole number"),
         (GPU, -1, "QUOTA-QUANTITY", "0 or more"),

@@ -46,6 +46,8 @@ def test_only_defaults_that_are_missing() -> None:
     again = limit_range.plan("q", forced, ASKED, [own])
     assert again.defaults["defaultRequest"] == ASKED
     assert again.live is own
+    theirs = live(default={"memory": "1Gi"}, defaultRequest={"cpu": "1"})
+    assert limit_range.plan("q", forced, ASKED, [theirs]).defaults == {"defaultRequest": {"memory": "2Gi"}}
     pods = live(defaultRequest={"cpu": "1"}) | {"spec": {"limits": [{"type": "Pod"}]}}
     assert limit_range.plan("q", forced, ASKED, [pods]).defaults["defaultRequest"] == ASKED
 

@@ -17,6 +17,11 @@ def test_one_quota_or_a_list_of_quotas() -> None:
     assert options.named(params(quotas=None, namespace="team-a")) == [("team-a", "gpu-quota")]
 
 
+def test_a_namespace_of_the_platform_is_named_by_its_option() -> None:
+    with pytest.raises(InputError, match=r"^namespace: "):
+        options.read(params(quotas=None, namespace="default") | {"gpus": 2})
+
+
 def test_a_quota_that_is_in_the_list_twice_is_refused() -> None:
     with pytest.raises(InputError, match=r"quotas\[1\]: quota a/gpu-quota is in the list twice"):
         options.read(params("a", "a"))

@@ -48,6 +48,19 @@ def test_a_quota_that_we_did_not_create_keeps_all_its_limits() -> None:
     assert "pods stays without a limit (asked: 9" in others.warning(live("x"), found)
 
 
+def test_scopes_that_another_manager_set_differ() -> None:
+    scoped = live("kubectl-edit")
+    scoped["spec"]["scopes"] = ["BestEffort"]
+    scoped["metadata"]["managedFields"][0]["fieldsV1"] = {"f:spec": {"f:scopes": {}}}
+    (found,) = others.differing(scoped, {GPU: "4"})
+    assert found == others.Kept("scopes", "none", "BestEffort Exists", "kubectl-edit")
+    assert found.as_result()["field"] == "spec.scopeSelector"
+    assert others.has_scopes_of_others(scoped, None)
+    kept = others.Kept("scopes", "BestEffort Exists", None, "kubectl-edit")
+    assert "scopes stays none (asked: BestEffort Exists" in others.warning(scoped, [kept])
+    assert not others.has_scopes_of_others(live("kubectl-edit"), None)
+
+
 def test_nobody_manages_an_object_without_records() -> None:
     assert others.is_nobodys(quota({GPU: "1"}))
     assert others.is_nobodys(live("before-first-apply"))

@@ -32,6 +32,8 @@ def test_usage_per_resource() -> None:
         "resources": {GPU: {"hard": "8", "used": "2"}, "pods": {"hard": "9", "used": None}},
     }
     assert resource_quota.is_used(facts)
+    assert not resource_quota.is_used(resource_quota.summarize(quota({GPU: "8"}, {GPU: "0", "pods": "1"})))
+    assert not resource_quota.is_used(resource_quota.summarize(quota({"pods": "9"}, {"pods": "1"})))
 
 
 def pod(name: str, gpus: int, phase: str = "Running") -> KubeObject:
@@ -75,6 +77,8 @@ def test_use_comes_from_the_quotas_that_count_and_else_from_pods_and_claims() ->
     scoped: KubeObject = {"spec": {"scopes": ["BestEffort"]}, "status": {"used": {GPU: "9"}}}
     plain: KubeObject = {"spec": {}, "status": {"used": {GPU: "3", "pods": "1"}}}
     assert resource_quota.counted([scoped, plain], [GPU]) == {GPU: "3"}
+    named = [{**each, "metadata": {"name": name}} for name, each in (("s", scoped), ("p", plain))]
+    assert resource_quota.counted(named, [GPU, "pods"], "s") == {GPU: "9"}
     claims = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
     holding = [
         {"pod": "a", "requests": {"nvidia.com/gpu": 2}},

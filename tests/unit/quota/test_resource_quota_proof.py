@@ -19,6 +19,26 @@ def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> No
     assert container["resources"]["requests"]["nvidia.com/gpu"] == asked
 
 
+def test_the_proof_is_a_pod_that_the_strictest_namespace_admits() -> None:
+    pod = resource_quota.proof(quota({GPU: "1"}, {GPU: "0"}), {GPU: "1"}, "gpu-training")
+    assert (pod["apiVersion"], pod["kind"]) == ("v1", "Pod")
+    assert pod["metadata"] == {"generateName": "gpu-quota-proof-", "namespace": "a"}
+    (container,) = pod["spec"].pop("containers")
+    assert pod["spec"] == {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "priorityClassName": "gpu-training",
+    }
+    assert container["name"] == "proof"
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert container["resources"]["requests"] == {"cpu": "1m", "memory": "1Mi", "nvidia.com/gpu": "2"}
+    assert "priorityClassName" not in resource_quota.proof(quota({GPU: "1"}), {GPU: "1"})["spec"]
+
+
 @pytest.mark.parametrize(
     ("text", "name", "transient"),
     [
@@ -57,6 +77,11 @@ def test_the_proof_claims_one_device_too_many() -> None:
         "allocationMode": "ExactCount",
         "count": 2,
     }
+
+
+def test_scopes_never_change_so_the_quota_goes() -> None:
+    error = resource_quota.void("a/q", "no pod fits", "spec.scopes[0]")
+    assert "Run `oc delete resourcequota q -n a`" in error.remedy
 
 
 def test_a_proof_needs_a_device() -> None:

@@ -122,12 +122,26 @@ def test_all_nodes_are_read_once_when_no_labelled_node_offers_the_resource() -> 
     assert any("No node advertises nvidia.com/mig-1g.5gb" in text for text in api.warnings)
 
 
+def test_claims_on_a_cluster_without_device_classes_are_a_warning() -> None:
+    world, asked = World("team-a"), params("team-a")
+    for one in asked["quotas"] or []:
+        one["claims"] = True
+    api = world.api()
+    steps.present(api, asked)
+    assert any("There is no DeviceClass gpu.nvidia.com" in text for text in api.warnings)
+    before_nodes = world.api()
+    asked["nodes_exist"] = False
+    steps.present(before_nodes, asked)
+    assert before_nodes.warnings == []
+
+
 @pytest.mark.parametrize("namespace", ["kube-system", "default", "openshift-monitoring"])
 def test_a_quota_in_a_namespace_of_the_platform_is_refused_before_any_request(namespace: str) -> None:
     world = World("team-a")
     with pytest.raises(InputError) as caught:
         steps.present(world.api(), params("team-a", namespace))
     assert (caught.value.code, caught.value.layer) == ("QUOTA-NAMESPACE", "input")
+    assert caught.value.message.startswith("quotas[1].namespace: ")
     assert world.server.requests == []
 
 
