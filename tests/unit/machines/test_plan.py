@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 import pytest
 from unit import pool_builders
-from unit.machines.builders import TAINTS, WORKER, Data, lived, plan, worker
+from unit.machines.builders import (
+    TAINTS,
+    WORKER,
+    Data,
+    cluster,
+    drafted,
+    lived,
+    machine,
+    params,
+    plan,
+    worker,
+)
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, machine_set
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    candidates,
+    drift,
+    machine_set,
+    plan as machine_plan,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import STARTUP_TAINT
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
@@ -193,6 +211,9 @@ def test_a_patch_is_merged_last() -> None:
     ("instance_type", "words"),
     [
         ("p4d.24xlarge", "one Elastic Fabric Adapter of 4:"),
+        ("p4de.24xlarge", "one Elastic Fabric Adapter of 4:"),
+        ("p5e.48xlarge", "one Elastic Fabric Adapter of 32:"),
+        ("p5.48xlarge", "one Elastic Fabric Adapter of 32:"),
         ("p6-b200.48xlarge", "one Elastic Fabric Adapter:"),
     ],
 )
@@ -203,7 +224,31 @@ def test_what_is_really_got_of_the_fabric_is_said(instance_type: str, words: str
 
 def test_without_efa_and_with_all_of_it_nothing_is_said() -> None:
     assert plan(instance_type="p4d.24xlarge").warnings == []
-    assert plan(instance_type="g6.8xlarge", aws={"efa": True}).warnings == []
+    for size in (8, 12, 16, 24, 48):
+        assert plan(instance_type=f"g6.{size}xlarge", aws={"efa": True}).warnings == []
+
+
+def test_the_set_of_another_candidate_keeps_its_name() -> None:
+    live = [worker(), *lived(plan(replicas=0))]
+    for size, number in (("2xlarge", 2), ("4xlarge", 3)):
+        pool = drafted(params(instance_type=f"g4dn.{size}"))
+        made = machine_plan.plan(cluster(), pool, candidates.start(pool, []).shares, live, params())
+        assert list(made.manifests) == [f"demo-x7k2p-t4-us-east-2a-{number}"]
+        live += lived(made)
+
+
+def test_machines_that_a_search_added_and_that_have_no_instance() -> None:
+    (live_set,) = lived(plan(replicas=2))
+    held = [candidates.Held("demo-x7k2p-t4-us-east-2a", "g4dn.xlarge", "us-east-2a", 1, "")]
+    machines = [machine(phase) for phase in ("Provisioning", "Failed", "Provisioned", "Running")]
+    for each in machines:
+        each["metadata"]["labels"][SET] = "demo-x7k2p-t4-us-east-2a"
+    found = machine_plan.too_many(held, [live_set], [*machines, machine("Provisioning")])
+    assert [each["status"]["phase"] for each in found] == ["Provisioning", "Failed"]
+    live_set["spec"]["replicas"] = 1
+    assert machine_plan.too_many(held, [live_set], machines) == []
+    empty = [replace(held[0], replicas=0)]
+    assert machine_plan.too_many(empty, [], machines) == []
 
 
 def test_the_role_label_can_be_left_out() -> None:
