@@ -76,6 +76,8 @@ def test_a_pool_of_the_plan() -> None:
 def test_azure_prices_with_and_without_the_prefix() -> None:
     prices = account.read_prices({"nc24ads_A100_v4": 3.67})
     assert account.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
+    whole = account.read_prices({"STANDARD_NC24ADS_A100_V4": 3.67})
+    assert account.cost(pool("Standard_NC24ads_A100_v4"), whole)["high"] == 7.34
 
 
 def test_all_pools_together() -> None:

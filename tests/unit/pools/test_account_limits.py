@@ -24,6 +24,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.repo
         ),
         (
             "aws",
+            {"instance_type": "g4dn.xlarge", "zones": ["a"], "market": "spot"},
+            "on_demand",
+            [("All G and VT Spot Instance Requests", "vCPUs", 8)],
+        ),
+        (
+            "aws",
             {"instance_type": "p4d.24xlarge", "zones": ["a"]},
             {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"},
             [],

@@ -100,6 +100,7 @@ def test_existing_nodes_have_no_machines() -> None:
 @pytest.mark.parametrize(("is_metal", "startup", "after"), [(True, "30m", "20m"), (False, "20m", "10m")])
 def test_the_defaults_fit_the_platform(is_metal: bool, startup: str, after: str) -> None:
     check = health.build("demo-x7k2p", "t4", "ns", {"max_unhealthy": 1}, is_metal)
+    assert (check["apiVersion"], check["kind"]) == ("machine.openshift.io/v1beta1", "MachineHealthCheck")
     assert check["metadata"] == {"name": "demo-x7k2p-t4", "namespace": "ns", "labels": LABELS}
     assert check["spec"] == {
         "selector": {"matchLabels": LABELS},

@@ -22,6 +22,11 @@ def test_a_pool_has_no_name_of_the_installer(name: str) -> None:
     assert problems([pool(name=name)]) == [("POOL-NAME", "gpu_pools[0].name")]
 
 
+def test_a_name_leaves_room_for_the_host_name_of_a_machine() -> None:
+    assert problems([pool(name="a" * 36)], prefix="demo-x7k2p") == [("POOL-NAME", "gpu_pools[0].name")]
+    assert pool_builders.plan([pool(name="a" * 35)], cloud="aws", prefix="demo-x7k2p")["pools"]
+
+
 def test_existing_nodes_may_be_called_workers() -> None:
     (found,) = pool_builders.plan([existing(1, gpu="x") | {"name": "worker"}])["pools"]
     assert found["name"] == "worker"
@@ -47,7 +52,18 @@ def test_no_pool_gives_or_selects_a_role_of_the_control_plane(way: str, key: str
         ("nvidia.com/gpu-driver-upgrade.skip", "upgrade_driver.yml"),
         ("nvidia.com/gpu.present", "A label of your own"),
         ("network.nvidia.com/operator.mofed.wait", "A label of your own"),
-        ("amd.com/gpu.device-id", "A label of your own"),
+        *((f"{owner}/a", "A label of your own") for owner in ("amd.com", "gpu.intel.com", "habana.ai")),
+        *(
+            (f"{owner}.openshift.io/a", "A label of your own")
+            for owner in ("node", "machine", "machineconfiguration")
+        ),
+        *(
+            (key, "A label of your own")
+            for key in ("kmm.sigs.x-k8s.io/a", "kubernetes.io/os", "beta.kubernetes.io/os")
+        ),
+        *((key, "A label of your own") for key in ("topology.ebs.csi.aws.com/zone",)),
+        ("failure-domain.beta.kubernetes.io/zone", "Set zones"),
+        ("nvidia.com/ofed-driver-upgrade.skip", "upgrade_operators.yml"),
         ("kmm.node.kubernetes.io/openshift-kmm.amd.ready", "A label of your own"),
         ("feature.node.kubernetes.io/pci-10de.present", "node_feature_discovery_rules"),
         ("kubernetes.io/hostname", "A label of your own"),

@@ -41,6 +41,8 @@ def test_gpus_that_pods_claim() -> None:
         ({"sharing": {"time_slicing": {"replicas": 4}}}, "sharing.time_slicing"),
         ({"sharing": {"mps": {"replicas": 4}}}, "sharing.mps"),
         ({"replicas": None, "autoscale": {"min": 1, "max": 2}}, "autoscale"),
+        ({"spare": 1}, "spare"),
+        ({"validate": {"gate": True}}, "validate.gate"),
         (
             {"quota": [{"namespace": "a", "hard": {"requests.nvidia.com/gpu": 1}}]},
             "quota[0].hard.requests.nvidia.com/gpu",

@@ -22,6 +22,37 @@ def test_other_types_that_are_offered_are_nvidia_s() -> None:
     assert "accelerator: intel-gaudi" in caught.value.remedy
 
 
+def test_storage_beside_a_driver_needs_no_word_about_modules() -> None:
+    assert pool_builders.plan([pool(driver=DRIVER | {"gds": GDS})], cloud="aws")["pools"]
+
+
+def test_default_requests_may_be_small_and_a_hook_is_switched() -> None:
+    quota = [{"namespace": "a", "gpus": 1, "limit_range": {"cpu": "500m"}}]
+    priority = [{"name": "x", "value": 1, "preemption_policy": "PreemptLowerPriority"}]
+    plan = pool_builders.plan([pool(quota=quota, priority=priority, pre_drain_hook=True)], cloud="aws")
+    assert plan["quotas"][0]["limit_range"] == {"cpu": "500m"}
+
+
+def test_a_planned_pool_that_somebody_changed_is_checked_again() -> None:
+    planned = pool_builders.plan([pool()], cloud="aws")["pools"][0]
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([{**planned, "min_replicas": 3}], cloud="aws")
+    assert caught.value.code == "POOL-TOO-MANY"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("disk", {"size_gib": 100}), ("labels", {"a": "b"}), ("provider_spec_patch", {"a": 1})),
+        *(("autoscale", {"min": 1, "max": 2}), ("market", "spot"), ("source_machine_set", ["a"])),
+        *((key, True) for key in ("mixed", "node_role", "pre_drain_hook")),
+        *(("accelerator", "a"), ("min_replicas", 1)),
+    ],
+)
+def test_what_makes_machines_is_none_of_existing_nodes(key: str, value: t.Any) -> None:
+    assert ("POOL-CONFLICT", f"gpu_pools[0].{key}") in problems([{**existing(a="b"), key: value}])
+
+
 def test_who_has_pools_in_an_inventory_is_told_how_to_play_on_it() -> None:
     with pytest.raises(InputError) as caught:
         pool_builders.plan([], cloud="aws")
@@ -139,6 +170,16 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"driver": DRIVER | {"image": "driver:595"}}, "POOL-VALUE", "driver.image"),
         ({"validate": {"image": "foo bar"}}, "POOL-VALUE", "validate.image"),
         ({"driver": {"version": "595.91.07"}}, "POOL-REQUIRED", "driver.repository"),
+        (
+            {"driver": {"version": "595.91.07", "repository": "nvcr.io/nvidia"}},
+            "POOL-REQUIRED",
+            "driver.image",
+        ),
+        ({"market": {}}, "POOL-REQUIRED", "market.type"),
+        ({"provider_spec_patch": {1: "a"}}, "POOL-TYPE", "provider_spec_patch"),
+        ({"pre_drain_hook": 7}, "POOL-TYPE", "pre_drain_hook"),
+        ({"disk": {"size_gib": 15}}, "POOL-VALUE", "disk.size_gib"),
+        ({"disk": {"size_gib": 65537}}, "POOL-VALUE", "disk.size_gib"),
         ({"driver": {"gds": {"enabled": True, "version": "2.17"}}}, "POOL-REQUIRED", "driver.gds.repository"),
         ({"driver": {"rdma": True}}, "POOL-TYPE", "driver.rdma"),
         ({"driver": {"rdma": {"enable": True}}}, "POOL-UNKNOWN-KEY", "driver.rdma.enable"),

@@ -92,6 +92,7 @@ AT: t.Final = "gpu_pools[0].validate.programs"
         ({"program": "matmul", "image": "example.com/a:1:2"}, "POOL-VALUE", "[0].image"),
         ({"program": "matmul", "image": "example.com:5000/a"}, "POOL-VALUE", "[0].image"),
         ({**OWN, "image": "a"}, "POOL-VALUE", "[0].image"),
+        ({key: value for key, value in OWN.items() if key != "image"}, "POOL-REQUIRED", "[0].image"),
         ({"program": "resnet50", "variant": "2020"}, "POOL-VALUE", "[0].variant"),
         ({**OWN, "expected": 0}, "POOL-VALUE", "[0].expected"),
         ({**OWN, "figure": "rate: [0-9.]+"}, "POOL-VALUE", "[0].figure"),
@@ -144,6 +145,11 @@ def test_types_fit_the_gpus_of_the_pool() -> None:
     assert problems([with_programs({"program": "matmul", "types": ["fp8"]}, candidates=A100)]) == [
         ("POOL-VALUE", f"{AT}[0].types")
     ]
+    for kind in ("p3.2xlarge", "g4dn.xlarge"):
+        old = with_programs({"program": "matmul", "types": ["tf32"]}, candidates=candidate(kind))
+        assert problems([old]) == [("POOL-VALUE", f"{AT}[0].types")]
+    burned = with_programs({"program": "gpu_burn", "seconds": 60})
+    assert pool_builders.plan([burned], cloud="aws")["validations"]
     good = with_programs({"program": "matmul", "types": ["tf32", "bf16"]}, candidates=A100)
     assert pool_builders.plan([good], cloud="aws")["validations"]
 
