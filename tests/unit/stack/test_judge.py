@@ -22,16 +22,26 @@ from unit.stack.clusterpolicy.troubles import (
     status,
 )
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import judge as stack_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import OPTIONS, choose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.judge import (
     ROLLOUT,
     GoOn,
     hold_for_others,
     judge_gone,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import judge as kmm_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
+    judge as nic_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    judge as nvidiadriver_judge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Finding
 
@@ -63,10 +73,50 @@ def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snap
     assert judge(seen).details == expected
 
 
+def test_every_code_that_may_pass_is_registered() -> None:
+    judges = (clusterpolicy_judge, dra_judge, nic_judge, nvidiadriver_judge)
+    found = {code for of_stack in judges for code in of_stack.PASSING} | set(clusterpolicy_judge.DOUBTFUL)
+    found |= {*stack_judge.SLOW, *stack_judge.OF_OPERANDS}
+    assert found | {*kmm_judge._PASSING, *kmm_judge._LAST, *kmm_judge._OF_CODE} <= set(CODES)
+
+
+# Stage -> pods whose logs say why it is not ready.
+LOGS: t.Final = [
+    (clusterpolicy_judge, "crd", "gpu-operator-6c"),
+    (clusterpolicy_judge, "nfd labels", "gpu-operator-6c"),
+    (clusterpolicy_judge, "driver", "nvidia-driver-x nvidia-gpu-driver-x nvidia-vgpu-manager-x"),
+    (clusterpolicy_judge, "driver", "nvidia-vfio-manager-x"),
+    (clusterpolicy_judge, "gpudirect", "nvidia-driver-daemonset-9 nvidia-gpu-driver-rhel9"),
+    (clusterpolicy_judge, "toolkit", "nvidia-container-toolkit-daemonset-x"),
+    (clusterpolicy_judge, "device plugin", "nvidia-device-plugin-x nvidia-sandbox-device-plugin-x"),
+    (clusterpolicy_judge, "validator", "nvidia-operator-validator-x nvidia-sandbox-validator-x"),
+    (clusterpolicy_judge, "metrics", "nvidia-dcgm-exporter-x"),
+    (clusterpolicy_judge, "allocatable", "nvidia-mig-manager-x nvidia-vgpu-device-manager-x"),
+    (dra_judge, "crd", "gpu-operator-6c"),
+    (dra_judge, "nfd labels", "gpu-operator-6c"),
+    (dra_judge, "driver", "nvidia-gpu-driver-rhel9"),
+    (dra_judge, "validator", "nvidia-dra-validator-x nvidia-dra-driver-kubelet-plugin-x"),
+    (dra_judge, "metrics", "nvidia-dcgm-exporter-dra-x"),
+    (nic_judge, "crd", "nvidia-network-operator-controller-manager-x"),
+    (nic_judge, "driver", "mofed-rhcos4-x"),
+    (nic_judge, "secondary", "nv-ipam-node-x nic-feature-discovery-ds-x"),
+]
+
+
+@pytest.mark.parametrize(("judge", "stage", "pods"), LOGS)
+def test_pods_whose_logs_say_why_a_stage_is_not_ready(judge: t.Any, stage: str, pods: str) -> None:
+    assert [pod for pod in pods.split() if not pod.startswith(judge.PODS[stage])] == []
+
+
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert judge_gone({"daemonsets": [], "pods": []}).is_ready
     assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFT"
-    assert judge_gone(seen).details
+    gone = [judge_gone({"daemonsets": [], "pods": seen["pods"][:number]}) for number in (5, 6)]
+    assert ["…" in verdict.details[0] for verdict in gone] == [False, True]
+    assert judge_gone(seen).message.startswith("Operands ")
+    assert not judge_gone({"daemonsets": seen["daemonsets"], "pods": []}).is_ready
+    theirs = {"metadata": {"name": "theirs"}, "spec": {"template": {"spec": {}}}}
+    assert judge_gone({"daemonsets": [theirs], "pods": []}).is_ready
 
 
 def asked(**more: t.Any) -> dict[str, t.Any]:
@@ -95,6 +145,12 @@ def test_a_crash_and_an_image_have_five_minutes_unless_a_time_is_set(
 def test_a_label_has_a_minute(seen: Snapshot) -> None:
     lose_label(seen)
     assert [verdict_after(seen, seconds) for seconds in (59, 60)] == ["pending", "failed"]
+
+
+def test_tolerations_with_the_same_meaning_are_the_same() -> None:
+    plain = {"key": "a", "effect": "NoSchedule"}
+    assert clusterpolicy_judge._plain(plain) == clusterpolicy_judge._plain({**plain, "operator": "Equal"})
+    assert clusterpolicy_judge._plain(plain) != clusterpolicy_judge._plain({"key": "a"})
 
 
 FAILED: t.Final = Finding("failed", "Crash", "Node a-0: driver crashes.", "GPU-DRV-CRASH", pool="a")

@@ -45,6 +45,28 @@ def test_a_failure_that_lasts_is_final_and_says_why() -> None:
     assert judge.summarize(seen)["state"] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("seen", "state", "reason", "message"),
+    [
+        (
+            {"objects": [live(Available="True", Degraded="False")], "nodes": [node()]},
+            "ready",
+            "Ready",
+            "Degraded it is",
+        ),
+        ({"objects": [live(Available="True")], "nodes": [node("1")]}, "pending", "Allocatable:n1", ""),
+        ({"objects": [], "nodes": []}, "pending", "Missing", "fpga does not exist"),
+    ],
+)
+def test_the_result_says_what_the_object_says(
+    seen: KubeObject, state: str, reason: str, message: str
+) -> None:
+    found = custom_judge.Judge(params(), FakeClock()).summarize(seen)
+    assert (found["name"], found["state"], found["reason"]) == ("fpga", state, reason)
+    assert (message in found["message"], bool(found["message"])) == (True, bool(message))
+    assert [each["name"] for each in found["nodes"]] == ["n1"] * len(seen["nodes"])
+
+
 def test_missing_devices_are_final_only_once_the_object_is_ready() -> None:
     clock = FakeClock()
     judge = custom_judge.Judge(params(), clock)

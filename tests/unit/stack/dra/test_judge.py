@@ -256,6 +256,25 @@ def test_an_exporter_that_is_switched_off_is_said_to_be() -> None:
     ]
 
 
+def test_the_result_names_the_cluster_and_its_devices() -> None:
+    found = told(world())
+    assert (found["name"], found["state"], found["reason"]) == ("gpu-cluster", "ready", "")
+    assert (found["driver_version"], found["others"]) == ("", [])
+    (node,) = found["nodes"]
+    assert (node["name"], node["pool"], node["offered"]) == ("n1", "training", {"nvidia.com/gpu": 2})
+    assert node["expected"] == {"nvidia.com/gpu": 2}
+    assert [sorted(device) for device in node["devices"]] == [
+        ["driverVersion", "name", "productName", "uuid"]
+    ] * 2
+
+
+def test_the_operators_word_is_in_the_message() -> None:
+    said = cluster("notReady", "ReconcileFailed", "no such image")
+    assert "state notReady: no such image" in judged(world(clusters=[said]))[0].message
+    silent = {"metadata": {"name": "gpu-cluster"}, "spec": {}}
+    assert "state unknown." in judged(world(clusters=[silent]))[0].message
+
+
 def test_what_the_operator_could_not_do_is_a_cause() -> None:
     snapshot = world(
         clusters=[cluster("notReady", "ReconcileFailed", "Error syncing state state-dra-driver: no")]

@@ -32,6 +32,8 @@ def test_ready_is_ready() -> None:
     assert judged(snapshot()).is_ready
     told = kmm_judge.Judge(params(), FakeClock()).summarize(snapshot())
     assert told["state"] == "ready"
+    assert (told["name"], list(told["numbers"])) == ("card", ["moduleLoader"])
+    assert judged(snapshot(modules=[])).code == "GPU-DELETED"
     assert told["nodes"][0] == {
         "name": "n1",
         "pool": "cards",
@@ -156,6 +158,7 @@ def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() 
     ("status", "is_ready"),
     [
         ({}, False),
+        ({"moduleLoader": {"nodesMatchingSelectorNumber": 1, "availableNumber": 1}}, False),
         ({"moduleLoader": {"nodesMatchingSelectorNumber": 0}}, True),
         (
             {"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 1}},

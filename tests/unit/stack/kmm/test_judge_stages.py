@@ -89,11 +89,22 @@ def test_the_cause_is_named_and_the_rest_waits(change: KubeObject, cause: str) -
     assert any(line.startswith(f"{cause} {own.upper()}") for line in found["table"])
 
 
+def test_a_node_that_is_not_ready_is_no_trouble_of_the_module() -> None:
+    late = node()
+    late["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    assert verdicts(staged(PLUGIN, nodes=[late])) == {"selector": "pending"}
+
+
 def test_a_dra_driver_takes_the_plugins_place() -> None:
     found = staged(DRA, slices=[published(0)])
     assert "dra driver" in [one["name"] for one in found["stages"]]
     assert "device plugin" not in [one["name"] for one in found["stages"]]
     assert "allocatable" in verdicts(found)
+
+
+def test_the_numbers_of_a_dra_driver_count_too() -> None:
+    module = kmm_manifest.build(params(kmm=DRA)) | {"status": {"moduleLoader": {}, "devicePlugin": {}}}
+    assert kmm_judge.judge_numbers(module).details == ("dra: 0 of 0 available, matching nodes: 0",)
 
 
 def test_without_the_module_everything_waits() -> None:

@@ -46,6 +46,16 @@ def test_every_stage_is_told() -> None:
     ]
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in names]
     assert found["table"] == [f"ready: {', '.join(names)}"]
+    assert (found["name"], found["state"], found["others"]) == ("nic-cluster-policy", "ready", [])
+    assert found["nodes"] == [
+        {
+            "name": "n1",
+            "pool": "ib",
+            "expected": {},
+            "allocatable": {"rdma/rdma_a": 63},
+            "driver_loaded": True,
+        }
+    ]
     by_name = {one["name"]: one for one in found["stages"]}
     assert by_name["driver"]["since"] == "2026-11-22T02:00:00Z"
     assert by_name["secondary"]["evidence"] == ["not requested"]

@@ -64,6 +64,19 @@ def test_a_node_that_a_label_holds_back_is_in_no_upgrade(step: str) -> None:
     assert [one.code for one in found if not one.is_ready] == []
 
 
+def test_a_node_that_the_selector_leaves_out_is_not_judged() -> None:
+    other = snapshot(**t.cast(Data, {POOL: "b", nvidiadriver_judge.OWNER: None}))
+    assert nvidiadriver_judge.judge(other, [driver("a")]) == []
+    other["drivers"][0]["spec"] = {"default": True}
+    assert nvidiadriver_judge.judge(other, [driver("a")]) == []
+    assert (
+        nvidiadriver_judge.judge(snapshot(**t.cast(Data, {nvidiadriver_judge.MAJOR: None})), [driver("a")])
+        == []
+    )
+    unknown = snapshot("")
+    assert "state unknown." in t.cast(t.Any, nvidiadriver_judge.judge(unknown, [driver("a")])[0]).message
+
+
 def test_the_truth() -> None:
     assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
     (found,) = summarize(snapshot(), [driver("a")])
@@ -117,4 +130,5 @@ def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, co
     part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
     assert (part.verdict, part.code) == (verdict, code)
     assert text in part.message
+    assert (part.pool, ".." in part.message) == ("", False)
     assert part.remedy

@@ -25,6 +25,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro 
 def test_conditions(live: KubeObject, verdict: str, code: str) -> None:
     found = sro_judge.judge(live)
     assert (found.verdict, found.code) == (verdict, code)
+    assert sro_judge.judge(special()).details == ("state Working",)
+    assert sro_judge.judge({"metadata": {"name": "kmod"}}).details == ("state unknown",)
 
 
 def test_an_error_that_lasts_is_final() -> None:
@@ -60,6 +62,20 @@ def test_what_the_successor_needs() -> None:
     assert sro_judge.needs("kmm", lambda kind: kind == "Module") == [
         {"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}
     ]
+    (found,) = sro_judge.needs("clusterpolicy", lambda _kind: False)
+    assert (found["what"].partition(" ")[0], found["met"]) == ("ClusterPolicy", False)
+
+
+def test_the_steps_of_a_migration() -> None:
+    before = sro_judge.steps("kmod", "kmm", True, [{"met": True}, {"met": False}])
+    assert [(step["step"], step["done"]) for step in before] == [
+        ("kmm finds what it needs", False),
+        ("SpecialResource kmod is removed", False),
+        ("its DaemonSets and pods are gone, so that its kernel modules are unloaded", False),
+        ("kmm brings the driver", False),
+    ]
+    after = sro_judge.steps("kmod", "kmm", False, [{"met": True}])
+    assert [step["done"] for step in after] == [True, True, True, False]
 
 
 def test_the_result_has_state_stages_and_what_runs() -> None:
