@@ -1,6 +1,6 @@
 # The only verbs. Each calls what it needs, all are safe to repeat, none needs root or a global install.
 .DEFAULT_GOAL := help
-.PHONY: setup demo test test-all lint units units-here units-oldest units-newest sanity integration molecule bench docs docs-site troubles build sandbox clean help
+.PHONY: setup demo test test-all lint units units-here units-oldest units-newest sanity integration molecule bench docs docs-site troubles changelog build sandbox clean help
 MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
@@ -154,6 +154,9 @@ rbac: setup
 .PHONY: ee-requirements
 ee-requirements: setup
 	@$(BIN)/python tests/documents/ee_requirements.py
+
+changelog: setup ## take changelogs/fragments into CHANGELOG.rst, for the version in galaxy.yml
+	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-changelog release --reload-plugins --update-existing
 
 build: setup rbac ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
 	@$(BIN)/ansible-galaxy collection build --force --output-path $(BUILD)/dist
