@@ -6,17 +6,23 @@ release.py TARBALL writes TARBALL.cdx.json; with a KEY of gpg it also writes TAR
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import typing as t
 import uuid
 from pathlib import Path
 
+import yaml
+
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 MANIFEST: t.Final = "MANIFEST.json"
+# Of this collection, ansible-core and kubernetes.core.
+LICENCE: t.Final = "GPL-3.0-or-later"
 Data = dict[str, t.Any]
 
 
@@ -28,26 +34,39 @@ def manifest(tarball: Path) -> bytes:
         return found.read()
 
 
-def packages() -> list[tuple[str, str]]:
-    """Return name and version of each Python package of the execution environment."""
-    return re.findall(r"^([a-z0-9.-]+)==(\S+)", (ROOT / "requirements-ee.txt").read_text(), re.MULTILINE)
+def packages() -> list[tuple[str, str, str]]:
+    """Return name, version and licence of each Python package of the execution environment."""
+    locked = (ROOT / "requirements-ee.txt").read_text()
+    return [
+        (name, version, licence)
+        for licence, name, version in re.findall(r"^# (.+)\n([a-z0-9.-]+)==(\S+)", locked, re.MULTILINE)
+    ]
+
+
+def ansible() -> t.Iterator[Data]:
+    """Yield ansible-core and the collections that this one needs, in the versions of the tests."""
+    core = importlib.metadata.version("ansible-core")
+    yield _component("library", "ansible-core", core, "pypi", LICENCE)
+    for name in yaml.safe_load((ROOT / "galaxy.yml").read_text())["dependencies"]:
+        path = Path(sysconfig.get_path("purelib"), "ansible_collections", *name.split("."), MANIFEST)
+        version = json.loads(path.read_text())["collection_info"]["version"]
+        yield _component("library", name, version, "generic", LICENCE)
 
 
 def sbom(tarball: Path) -> Data:
-    """Return the SBOM: the collection, the collections that it needs, and the packages that it runs with.
+    """Return the SBOM: the collection, Ansible, the collections that it needs, and the Python packages.
 
     The same tarball has the same SBOM: nothing in it is a time or random.
     """
     about = json.loads(manifest(tarball))["collection_info"]
     digest = hashlib.sha256(tarball.read_bytes()).hexdigest()
-    own = _component("application", f"{about['namespace']}.{about['name']}", about["version"], "generic")
+    name = f"{about['namespace']}.{about['name']}"
+    own = _component("application", name, about["version"], "generic", LICENCE)
     own["hashes"] = [{"alg": "SHA-256", "content": digest}]
-    own["licenses"] = [{"license": {"id": "GPL-3.0-or-later"}}]
     others = [
-        {"type": "library", "bom-ref": name, "name": name, "description": f"Ansible collection {versions}"}
-        for name, versions in sorted(about["dependencies"].items())
+        *ansible(),
+        *(_component("library", name, version, "pypi", licence) for name, version, licence in packages()),
     ]
-    others += [_component("library", name, version, "pypi") for name, version in packages()]
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -56,15 +75,24 @@ def sbom(tarball: Path) -> Data:
         "metadata": {"component": own},
         "components": others,
         "dependencies": [
-            {"ref": own["bom-ref"], "dependsOn": [one["bom-ref"] for one in others]},
-            *({"ref": one["bom-ref"]} for one in others),
+            {"ref": own["bom-ref"], "dependsOn": [component["bom-ref"] for component in others]},
+            *({"ref": component["bom-ref"]} for component in others),
         ],
     }
 
 
-def _component(kind: str, name: str, version: str, registry: str) -> Data:
+def _component(kind: str, name: str, version: str, registry: str, licence: str) -> Data:
+    """Return the component. licence: one of SPDX, or an expression of several."""
     purl = f"pkg:{registry}/{name}@{version}"
-    return {"type": kind, "bom-ref": purl, "name": name, "version": version, "purl": purl}
+    said = {"expression": licence} if " " in licence else {"license": {"id": licence}}
+    return {
+        "type": kind,
+        "bom-ref": purl,
+        "name": name,
+        "version": version,
+        "licenses": [said],
+        "purl": purl,
+    }
 
 
 def sign(tarball: Path, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""The execution environment: its packages have versions and hashes, and it takes no others."""
+"""The execution environment: its packages have versions, licences and hashes, and it takes no others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from documents import ee_requirements as page
 ROOT: t.Final = Path(__file__).resolve().parents[3]
 LOCKED: t.Final = (ROOT / "requirements-ee.txt").read_text()
 ENTRY: t.Final = re.compile(
-    r"^([a-z0-9.-]+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
+    r"^# \S.*\n([a-z0-9.-]+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
 )
 PACKAGES: t.Final = {
     name: (version, hashes.count("--hash")) for name, version, hashes in ENTRY.findall(LOCKED)
@@ -20,9 +20,8 @@ PACKAGES: t.Final = {
 DEFINITION: t.Final[dict[str, t.Any]] = yaml.safe_load((ROOT / "execution-environment.yml").read_text())
 
 
-def test_every_line_belongs_to_a_package_with_its_version_and_hashes() -> None:
-    body = "".join(line for line in LOCKED.splitlines(keepends=True) if not line.startswith("#"))
-    assert ENTRY.sub("", body) == ""
+def test_every_line_belongs_to_a_package_with_its_licence_version_and_hashes() -> None:
+    assert ENTRY.sub("", LOCKED) == page.INTRO
     assert len(PACKAGES) > 20
     assert all(1 <= count <= len(page.MACHINES) * len(page.PYTHONS) for _version, count in PACKAGES.values())
 
