@@ -92,6 +92,7 @@ test-all: export CHOICE =
 test-all: export PROGRAMS = --with kueue,prometheus,registry
 test-all: export ON_newest = $(ON_OTHER_CORES) --ignore=tests/unit/rules
 test-all: export FUZZ_ROUNDS ?= 5000
+test-all: export CORES = --all
 test-all: test ## every gate, with the long tests and every molecule scenario
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
@@ -114,8 +115,8 @@ units-here: setup
 units-oldest units-newest: units-%: setup
 	@tests/other_core $* $(or $(TESTS),$(ON_$*))
 
-sanity: setup ## ansible-test sanity, without an ignore file
-	@tests/sanity/run
+sanity: setup ## ansible-test sanity, without an ignore file; in make test-all on each supported ansible-core
+	@tests/sanity/run $(CORES)
 
 # Without root its test is skipped, and says so.
 .PHONY: chromium

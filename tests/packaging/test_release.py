@@ -134,8 +134,8 @@ def test_a_tarball_that_somebody_changed_is_not_installed(home: Home, signature:
     changed = home.path / home.tarball.name
     with tarfile.open(home.tarball) as old, tarfile.open(changed, "w:gz") as new:
         for member in old.getmembers():
-            data = old.extractfile(member).read() if member.isfile() else b""
-            data += b"\n" if member.name == release.MANIFEST else b""
+            file = old.extractfile(member)
+            data = (file.read() if file else b"") + (b"\n" if member.name == release.MANIFEST else b"")
             member.size = len(data)
             new.addfile(member, io.BytesIO(data))
     status, output = home.install(changed, signature, "elsewhere")
