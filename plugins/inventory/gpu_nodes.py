@@ -74,14 +74,12 @@ notes:
 """
 
 EXAMPLES = r"""
-# training.gpu_nodes.yml: GPU nodes of one pool. The connection comes from the environment.
-plugin: accelerators.openshift.gpu_nodes
-pool: training
-
----
-# With free devices, groups and variables of your own, and a cache in files
+# training.gpu_nodes.yml. Only the key plugin is required: without kubeconfig the connection comes from the
+# environment, and without pool the hosts are the GPU nodes of all pools. The rest adds free devices, groups,
+# variables of your own, and a cache in files.
 plugin: accelerators.openshift.gpu_nodes
 kubeconfig: ~/.kube/gpu-cluster
+pool: training
 requested: true
 cache: true
 cache_plugin: ansible.builtin.jsonfile
