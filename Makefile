@@ -157,7 +157,7 @@ ee-requirements: setup
 	@$(BIN)/python tests/documents/ee_requirements.py
 
 changelog: setup ## take changelogs/fragments into CHANGELOG.rst, for the version in galaxy.yml
-	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-changelog release --reload-plugins --update-existing
+	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-changelog release --reload-plugins --refresh-plugins --update-existing
 
 build: setup rbac ## the collection's tarball and its SBOM, under .build/dist; KEY= signs them with gpg
 	@$(BIN)/ansible-galaxy collection build --force --output-path $(BUILD)/dist
