@@ -75,6 +75,10 @@ options:
     description: Whether the playbook manages quotas of several namespaces (ClusterResourceQuota).
     type: bool
     default: false
+  hardware_profiles:
+    description: Whether the playbook manages hardware profiles of OpenShift AI.
+    type: bool
+    default: false
   networks:
     description:
       - Networks, as RV(accelerators.openshift.gpu_plan#module:plan) returns them in C(networks).
@@ -197,6 +201,7 @@ SPEC = ArgumentSpec(
         "queues": {"type": "bool", "default": False},
         "queue_operator": {"type": "bool", "default": False},
         "cluster_quotas": {"type": "bool", "default": False},
+        "hardware_profiles": {"type": "bool", "default": False},
         "networks": {"type": "list", "elements": "dict", "default": []},
         "approve_csrs": {"type": "bool", "default": False},
         "machine_namespace": {"type": "str", "default": "openshift-machine-api"},

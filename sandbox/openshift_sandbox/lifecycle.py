@@ -166,6 +166,8 @@ def _crds(sandbox: Sandbox) -> list[crds.Crd]:
         wanted += crds.cert_manager_crds()
     if cluster.get("nmstate"):
         wanted += crds.nmstate_crds()
+    if cluster.get("openshift_ai"):
+        wanted += crds.openshift_ai_crds()
     if cluster.get("maintenance_operator"):
         wanted += crds.maintenance_crds()
     return wanted

@@ -105,6 +105,7 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("token that is good", TOKEN, ["get"]),
     ("rights taken", {"accelerators.openshift.access_grant": RIGHTS | {"state": "absent"}}, TAKEN),
     ("no queue", {"accelerators.openshift.gpu_queue": {"pools": []}}, []),
+    ("no profile", {"accelerators.openshift.gpu_hardware_profile": {"pools": []}}, []),
     ("no network", {"accelerators.openshift.gpu_network": {}}, []),
     ("no partition", {"accelerators.openshift.gpu_admission": {"pools": [{"name": "one"}]}}, ["list", "get"]),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),

@@ -99,6 +99,8 @@ QUEUE_OPERATOR: t.Final = frozenset(("gpu_policy queue_operator", "gpu_policy qu
 # What networks add, and what those of the SR-IOV operator add, with the rights for its Subscription.
 NETWORKS: t.Final = frozenset(("gpu_network networks absent",))
 SRIOV: t.Final = frozenset(("gpu_network sriov", "gpu_network sriov absent"))
+# What profiles of OpenShift AI add.
+PROFILES: t.Final = frozenset(("gpu_policy hardware_profiles", "gpu_policy hardware_profiles absent"))
 # What quotas of several namespaces add.
 CLUSTER_QUOTAS: t.Final = frozenset(("gpu_policy cluster_quotas", "gpu_policy cluster_quotas absent"))
 # Each place of the table, with its usual namespaces. Quotas and claims of teams have none.

@@ -45,6 +45,7 @@ class AccessReviewParams(LockParams, WaitParams):
     queues: bool
     queue_operator: bool
     cluster_quotas: bool
+    hardware_profiles: bool
     networks: list[dict[str, t.Any]]
     approve_csrs: bool
     machine_namespace: str
@@ -133,6 +134,8 @@ def wanted_rights(params: AccessReviewParams) -> needs.Rights:
         details |= needs.SRIOV
     if params["cluster_quotas"]:
         details |= needs.CLUSTER_QUOTAS
+    if params["hardware_profiles"]:
+        details |= needs.PROFILES
     return needs.of(params["playbook"], details, places, left_out)
 
 

@@ -496,6 +496,16 @@ gpu_policy queues absent
 gpu_policy queue_operator absent
   -            get,list,watch,delete                kueues.kueue.openshift.io
   -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
+gpu_policy hardware_profiles
+  -            get                                  Namespace
+  -            get,list,watch,create,patch,delete   hardwareprofiles.infrastructure.opendatahub.io
+  -            get?,list,watch?,create?,patch?,delete? hardwareprofiles.dashboard.opendatahub.io
+  -            get?,list,watch?,create?,patch?,delete? acceleratorprofiles.dashboard.opendatahub.io
+  -            list?                                dscinitializations.dscinitialization.opendatahub.io
+gpu_policy hardware_profiles absent
+  -            get,list,watch,delete                hardwareprofiles.infrastructure.opendatahub.io
+  -            get?,list,watch?,delete?             hardwareprofiles.dashboard.opendatahub.io
+  -            get?,list,watch?,delete?             acceleratorprofiles.dashboard.opendatahub.io
 gpu_policy limit_range absent
   quota        get,list,watch,delete                LimitRange
 gpu_policy quota absent

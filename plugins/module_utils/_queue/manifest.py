@@ -8,7 +8,8 @@ import typing as t
 
 from .._catalogue import kueue
 from .._core.objects import KubeObject
-from .._pools.model import Pool, Taint
+from .._nodes import taints
+from .._pools.model import Pool
 from . import options
 from .amounts import UNCOUNTED
 from .options import Queue, Share
@@ -35,17 +36,12 @@ def flavor(version: str, pool: Pool, tolerate: bool, has_topology: bool = False)
     hard = [taint for taint in pool.taints if taint.effect != "PreferNoSchedule"]
     spec: dict[str, t.Any] = {"nodeLabels": dict(pool.node_selector)}
     if hard and tolerate:
-        spec["tolerations"] = [_toleration(taint) for taint in hard]
+        spec["tolerations"] = [taints.tolerating(taint.as_result()) for taint in hard]
     elif hard:
         spec["nodeTaints"] = [taint.as_result() for taint in hard]
     if has_topology:
         spec["topologyName"] = TOPOLOGY
     return _object(version, kueue.FLAVOR, {"name": pool.name}, spec)
-
-
-def _toleration(taint: Taint) -> dict[str, str]:
-    how = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
-    return {"key": taint.key, **how, "effect": taint.effect}
 
 
 def cluster_queue(version: str, queue: Queue) -> KubeObject:

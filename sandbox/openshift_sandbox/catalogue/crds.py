@@ -77,6 +77,11 @@ def nmstate_crds() -> list[Crd]:
     return _own("nmstate")
 
 
+def openshift_ai_crds() -> list[Crd]:
+    """Return the CRDs of OpenShift AI that say where it is and what its users may choose."""
+    return _own("openshift-ai")
+
+
 def maintenance_crds() -> list[Crd]:
     """Return the CRDs of NVIDIA's maintenance operator, which only a Helm chart brings."""
     return _own("maintenance-operator")

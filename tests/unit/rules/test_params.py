@@ -21,6 +21,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.mani
     ManifestsParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._gather.steps import GpuMustGatherParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._hardware_profiles.steps import (
+    GpuHardwareProfileParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
@@ -72,6 +75,7 @@ PARAMS: dict[str, type] = {
     "access_review": AccessReviewParams,
     "access_token": AccessTokenParams,
     "gpu_driver_upgrade": GpuDriverUpgradeParams,
+    "gpu_hardware_profile": GpuHardwareProfileParams,
     "gpu_machineset": GpuMachinesetParams,
     "gpu_monitoring": GpuMonitoringParams,
     "gpu_must_gather": GpuMustGatherParams,
