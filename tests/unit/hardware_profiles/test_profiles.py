@@ -17,12 +17,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._hardware_p
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 Data = dict[str, t.Any]
-P4D: t.Final = {
+P4D: t.Final[Data] = {
     "name": "training",
     "candidates": [{"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]}],
     "replicas": 2,
 }
-T4: t.Final = {
+T4: t.Final[Data] = {
     "name": "inference",
     "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
     "replicas": 1,
