@@ -127,7 +127,7 @@ def build(
         notes["opendatahub.io/description"] = profile.description
         queue = {"type": "Queue", "kueue": {"localQueueName": profile.queue}}
         way = queue if profile.queue else {"type": "Node", "node": nodes}
-        spec = {"identifiers": profile.identifiers, "scheduling": way}
+        spec: dict[str, t.Any] = {"identifiers": profile.identifiers, "scheduling": way}
     elif kind[1] == HARDWARE:
         spec = {**texts, "identifiers": profile.identifiers, **nodes}
     else:

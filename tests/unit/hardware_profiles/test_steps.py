@@ -211,7 +211,7 @@ def test_values_that_somebody_set_are_refused_unless_they_are_taken() -> None:
     world = World()
     world.present(P4D)
     profile = world.one("training")
-    theirs = {"f:spec": {"f:identifiers": {}}}
+    theirs: Data = {"f:spec": {"f:identifiers": {}}}
     profile["metadata"]["managedFields"].append(
         {"manager": "dashboard", "operation": "Update", "fieldsV1": theirs, "time": "2026-11-01T00:00:00Z"}
     )
