@@ -34,7 +34,11 @@ TRAINING: t.Final[Data] = {
     "name": "training",
     "existing": {"node_selector": {"accelerators.openshift/pool": "training"}, "expected": {GPU: 8}},
 }
-QUEUE: t.Final[Data] = {"name": "research", "pools": [{"name": "training"}], "namespaces": ["it-research"]}
+QUEUE: t.Final[Data] = {
+    "name": "research",
+    "pools": [{"name": "training", "gpus": 8}],
+    "namespaces": ["it-research"],
+}
 VARIABLES: t.Final[Data] = {
     "gpu_pools": [INFERENCE, TRAINING],
     "gpu_queues": [QUEUE],
