@@ -63,6 +63,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  echo 'demo: another scenario is up, it makes way'; $(BIN)/sandbox down; \
 	fi
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
+	@echo 'demo: about a minute; the sandbox plays cloud and GPUs, so no figure below is a measurement'
 	@echo 'demo: ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS) -e gpu_report_dir=$(DEMO)'
 	@kubeconfig=$$($(BIN)/sandbox env --path) || exit 1; \
 	KUBECONFIG=$$kubeconfig $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS) -e gpu_report_dir=$(DEMO); \

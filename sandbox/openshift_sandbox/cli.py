@@ -143,7 +143,7 @@ def _build(arguments: Arguments) -> None:
     chosen = arguments.scenario
     more = [name for name in arguments.more.split(",") if name]
     build.build(build.families_of(scenario.load(chosen)) if chosen else build.named(more))
-    say("built")
+    say("the programs of the sandbox are there")
 
 
 def _up(arguments: Arguments) -> None:

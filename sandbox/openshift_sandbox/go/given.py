@@ -68,7 +68,7 @@ def tools(go_mod: str) -> dict[str, str]:
 
 def pinned(go_mod: str, package: str) -> str:
     """Return the version of the module that holds a package, as a go.mod requires it."""
-    modules = dict(re.findall(r"^\s*(?:require )?(\S+) (v\d\S*)", go_mod, re.MULTILINE))
+    modules: dict[str, str] = dict(re.findall(r"^\s*(?:require )?(\S+) (v\d\S*)", go_mod, re.MULTILINE))
     return next(modules[path] for path in _parents(package) if path in modules)
 
 
