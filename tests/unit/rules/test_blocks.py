@@ -13,34 +13,17 @@ import textwrap
 import typing as t
 from pathlib import Path
 
+import pages
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from pages import MODULES, OURS, PLACEHOLDER, PLUGINS, PREFIX, ROOT
 from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested
 from ansible_collections.accelerators.openshift.plugins.plugin_utils import _inputs
 
 Data = dict[str, t.Any]
-ROOT: t.Final = Path(__file__).resolve().parents[3]
-OURS: t.Final = "accelerators.openshift."
-PREFIX: t.Final = "ansible_collections.accelerators.openshift.plugins"
-MODULES: t.Final = sorted(path.stem for path in ROOT.glob("plugins/modules/*.py"))
-PLUGINS: t.Final = sorted(
-    f"{kind}.{path.stem}"
-    for kind in ("callback", "filter", "inventory", "lookup")
-    for path in ROOT.glob(f"plugins/{kind}/*.py")
-)
-PAGES: t.Final = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("roles/*/README.md")]
-FENCE: t.Final = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-INLINE: t.Final = re.compile(r"`((?:\w+=\S+ )?(?:ansible-playbook|ansible-doc|make) [^`]+)`")
-# What begins with a key of a pool, not with a variable, is a part of this pool.
-PART_OF: t.Final[Data] = {
-    "name": "training",
-    "candidates": [{"instance_type": "p5.48xlarge", "zones": ["us-east-2a"]}],
-}
-PARTS: t.Final = {"autoscale", "partition", "quota", "validate"}
-CLOUDS: t.Final = {"Standard_": "azure", "g2-": "gcp", "n1-": "gcp", "rhcos-": "vsphere"}
 # Keys of candidates that begin as our variables do, and the variables of the rulebook.
 ELSEWHERE: t.Final = {
     "gpu_memory_gib",
@@ -49,26 +32,8 @@ ELSEWHERE: t.Final = {
         r"\bgpu_\w+", "\n".join(path.read_text() for path in ROOT.glob("extensions/eda/rulebooks/*.yml"))
     ),
 }
-# A word that a reader replaces.
-PLACEHOLDER: t.Final = re.compile(r"[A-Z]{2,}|[…<]|\.\.\.")
-
-
-def name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def blocks(*kinds: str) -> list[tuple[str, str]]:
-    """Return page and text of each fenced block of these kinds, on all pages."""
-    return [
-        (name(page), block[3])
-        for page in sorted(PAGES)
-        for block in FENCE.finditer(page.read_text())
-        if block[2] in kinds
-    ]
-
-
 YAML_BLOCKS: t.Final = [
-    pytest.param(text, id=f"{page}-{number}") for number, (page, text) in enumerate(blocks("yaml"))
+    pytest.param(text, id=f"{page}-{number}") for number, (page, text) in enumerate(pages.blocks("yaml"))
 ]
 
 
@@ -93,9 +58,7 @@ def closed(value: t.Any) -> t.Any:
 
 
 def check_pools(pools: list[Data], backend: str | None = None) -> None:
-    types = " ".join(one["instance_type"] for pool in pools for one in pool.get("candidates", ()))
-    cloud = next((cloud for start, cloud in CLOUDS.items() if types.startswith(start)), "aws")
-    planned = pool_builders.plan(pools, cloud=cloud, prefix="demo-x7k2p", backend=backend)
+    planned = pool_builders.plan(pools, cloud=pages.cloud_of(pools), prefix="demo-x7k2p", backend=backend)
     assert [one["name"] for one in planned["pools"]] == [one["name"] for one in pools]
 
 
@@ -141,29 +104,17 @@ def check(value: t.Any) -> None:
 def test_a_block_is_sound(text: str) -> None:
     for value in yaml.safe_load_all(textwrap.dedent(text)):
         check(value)
-        if isinstance(value, dict) and PARTS & set(value):
-            pool = {**PART_OF, **value}
-            check_pools([pool if "autoscale" in pool else {**pool, "replicas": 2}])
+        if pool := pages.pool_of(value):
+            check_pools([pool])
 
 
 @pytest.mark.parametrize("plugin", [*(f"modules.{module}" for module in MODULES), *PLUGINS])
 def test_the_examples_of_a_plugin_are_sound(plugin: str) -> None:
-    text = getattr(importlib.import_module(f"{PREFIX}.{plugin}"), "EXAMPLES", "")
-    for value in yaml.safe_load_all(text):
+    for value in yaml.safe_load_all(pages.examples(plugin)):
         check(value)
 
 
-def commands() -> t.Iterator[tuple[str, str]]:
-    """Yield page and text of each command of ours, in a block or inside a sentence."""
-    for page, text in blocks("console", "bash", ""):
-        for line in text.replace("\\\n", " ").splitlines():
-            if re.match(r"\s*(\$ )?(\w+=\S+ )*(ansible-playbook|ansible-doc|make [a-z]).*", line):
-                yield page, line.strip().removeprefix("$ ")
-    for path in sorted(PAGES):
-        yield from ((name(path), text) for text in INLINE.findall(path.read_text()))
-
-
-COMMANDS: t.Final = sorted(set(commands()))
+COMMANDS: t.Final = pages.commands()
 
 
 def given_by(words: list[str]) -> Data:
