@@ -28,12 +28,17 @@ options:
 """
 
 EXAMPLES = r"""
+- name: Read the data files
+  ansible.builtin.include_vars:
+    dir: awx
+    name: awx
+
 - name: Refuse data that AWX would refuse
   ansible.builtin.assert:
     that: problems | length == 0
     fail_msg: "{{ problems }}"
   vars:
-    problems: "{{ {'controller_templates': controller_templates} | accelerators.openshift.awx_problems }}"
+    problems: "{{ awx | accelerators.openshift.awx_problems }}"
 """
 
 RETURN = r"""

@@ -45,8 +45,8 @@ EXAMPLES = r"""
   ansible.builtin.debug:
     msg: "{{ (gpu | accelerators.openshift.label_difference(cpu, names=['gpu', 'cpu'])).table }}"
   vars:
-    gpu: "{{ query('accelerators.openshift.node_labels', label_selector=demo) }}"
-    demo: accelerators.openshift/pool=demo
+    gpu: "{{ query('accelerators.openshift.node_labels', label_selector=training) }}"
+    training: accelerators.openshift/pool=training
     cpu: "{{ query('accelerators.openshift.node_labels', label_selector=others) }}"
     others: node-role.kubernetes.io/worker,!accelerators.openshift/pool
 """

@@ -17,15 +17,20 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 STARTS_CLUSTERS: t.Final = True
+OPERATOR: t.Final = "nvidia-gpu-operator"
 pytestmark = pytest.mark.long("each example, one after the other: test_requests.py runs examples/demo.yml")
 
 
 @dataclass(frozen=True)
 class Case:
-    """What an example finds on a sandbox. labels: of nodes, by the name of the node."""
+    """What an example finds on a sandbox.
+
+    labels: of nodes, by the name of the node. secrets: in the namespace of the operator, as its comment says.
+    """
 
     scenario: str = "aws"
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
 
 
 CASES: t.Final[dict[str, Case]] = {
@@ -38,7 +43,9 @@ CASES: t.Final[dict[str, Case]] = {
     "openstack.yml": Case("openstack"),
     "vsphere.yml": Case("vsphere"),
     "vm-passthrough.yml": Case("virtual-machines"),
-    "vm-vgpu.yml": Case("virtual-machines", {"cuda-0": {"example.com/gpus": "vms"}}),
+    "vm-vgpu.yml": Case(
+        "virtual-machines", {"cuda-0": {"example.com/gpus": "vms"}}, ("vgpu-licence", "registry-example-com")
+    ),
 }
 # Files that hold no pools, or whose whole life another test plays.
 ELSEWHERE: t.Final = {
@@ -76,6 +83,10 @@ def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
     case = CASES.get(name, Case())
     for node, labels in case.labels.items():
         place.client.patch("v1", "nodes", node, None, {"metadata": {"labels": labels}})
+    for secret in case.secrets:
+        place.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATOR}})
+        metadata = {"name": secret, "namespace": OPERATOR}
+        place.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
     given: Data = {"file": name, **PATIENT}
     for planned in (place.done("plan", **given), place.done("enable_gpus", "--check", **given)):
         assert place.writes(planned) == []
