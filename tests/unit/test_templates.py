@@ -73,6 +73,57 @@ def test_the_users_own_instance_types_are_a_list_or_a_file(
     assert templated(variables["__gpu_catalogue"], {**variables, **extra}) == (TYPES if given else [])
 
 
+@pytest.mark.parametrize("playbook", ["enable_gpus", "mirror", "plan"])
+def test_a_playbook_that_lists_operators_knows_the_variables_of_their_roles(playbook: str) -> None:
+    roles = read("playbooks/gpu_variables/vars/main/operators.yml")["__gpu_operators"]
+    (play,) = read(f"playbooks/{playbook}.yml")
+    known = str([play, read("playbooks/tasks/roles.yml") if "tasks/roles.yml" in str(play) else []])
+    imported = set(re.findall(r"import_role': \{[^}]*'name': 'accelerators.openshift.(\w+)'", known))
+    assert imported >= set(roles)
+
+
+def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
+    """Yield the templates of playbooks that name a file for a module or a lookup."""
+    if isinstance(value, dict):
+        copied = value.get("ansible.builtin.copy") or value.get("ansible.builtin.find") or {}
+        yield from (copied[key] for key in ("dest", "paths") if key in copied)
+        for inner in value.values():
+            yield from files_of_users(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from files_of_users(inner)
+    elif isinstance(value, str):
+        for name in re.findall(r"lookup\('ansible.builtin.file', ([^)]+)\)", value):
+            yield "{{ " + name + " }}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "playbooks/gpu_variables/vars/main/catalogue.yml",
+        *(f"playbooks/{name}.yml" for name in ("before_openshift_update", "conformance", "drift", "mirror")),
+        *(f"playbooks/{name}.yml" for name in ("plan", "render", "report_use")),
+    ],
+)
+def test_a_file_that_a_user_names_is_beside_the_user(path: str, tmp_path: Path) -> None:
+    """Ansible runs local tasks in the folder of the playbook, and its lookups search there."""
+    content = read(path)
+    parts = content if isinstance(content, list) else [{"vars": content}]
+    own = {name: value for part in parts for name, value in (part.get("vars") or {}).items()}
+    found = sorted(set(files_of_users(content)))
+    assert found
+    (tmp_path / "found.yml").write_text(yaml.safe_dump([*map("".join, found)]))
+    names = re.findall(r"\bgpu_\w+", str(content))
+    others = {"ansible_play_hosts_all": ["east"], "inventory_hostname": "east"}
+    for template in read(str(tmp_path / "found.yml")):
+        for given, expected in (
+            ("reports/x", Path.cwd() / "reports/x"),
+            ("~/x", Path.home().resolve() / "x"),
+        ):
+            value = templated(template, own | others | dict.fromkeys(names, given))
+            assert str(value).startswith(str(expected))
+
+
 @pytest.mark.parametrize("given", [["a", "b"], "a, b", "a,b"])
 def test_pools_to_upgrade_may_be_one_text(given: t.Any) -> None:
     """A variable of the command line, `-e gpu_upgrade_pools=a`, is text."""
