@@ -307,8 +307,8 @@ CODES: t.Final = (
         "The image of an operand or of a kernel module cannot be pulled for longer than `grace`. The message "
         "says whether the registry lacks it, refuses the login, limits pulls, or is not reached.",
         "Correct the operand's `repository`, `image` and `version`, mirror the image, or change the login "
-        "with "
-        "`ansible-playbook playbooks/rotate_pull_secret.yml`, as the message says.",
+        "with `ansible-playbook playbooks/rotate_pull_secret.yml -e gpu_pull_secret_file=FILE`, as the "
+        "message says.",
     ),
     Code(
         "GPU-KMM-BUILD",
@@ -933,7 +933,7 @@ CODES: t.Final = (
         "for.",
         "Run `oc get hyperconverged -A -o yaml`: deviceName of the virtual machine has to be a resourceName "
         "in permittedHostDevices. After a change of the name run `ansible-playbook "
-        "playbooks/enable_gpus.yml` again.",
+        "playbooks/enable_gpus.yml -e @FILE` again.",
     ),
     Code(
         "GPU-VM-RESOURCE",

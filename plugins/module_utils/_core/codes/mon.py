@@ -72,13 +72,13 @@ CODES: t.Final = (
         "MON-NO-EXPORTER",
         "{policy} switches the DCGM exporter off (spec.dcgmExporter.enabled).",
         "Set `gpu_operator_spec: {dcgmExporter: {enabled: true}}`, and run `ansible-playbook "
-        "playbooks/enable_gpus.yml`.",
+        "playbooks/enable_gpus.yml -e @FILE`.",
     ),
     Code(
         "MON-NO-STACK",
         "{lack}, so nothing exports metrics of GPUs.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or set `gpu_operator_namespace` (module "
-        "option `namespace`).",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` first, or set `gpu_operator_namespace` "
+        "(module option `namespace`).",
     ),
     Code(
         "MON-PASSED-OVER",

@@ -149,7 +149,7 @@ CODES: t.Final = (
         "OLM-NOT-INSTALLED",
         "{place|gpu_upgrade_operators}: the Subscription to {package} {state|does not exist or has "
         "installed nothing}, so there is nothing to upgrade.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml` first, or take the entry out of "
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` first, or take the entry out of "
         "`gpu_upgrade_operators`.",
     ),
     Code(

@@ -27,7 +27,7 @@ CODES: t.Final = (
         "pull secret, so its images are pulled with the pull secret of the whole cluster.",
         "Change that one with `oc set data secret/pull-secret -n openshift-config "
         "--from-file=.dockerconfigjson=FILE`, or set gpu_operator_spec: {driver: {imagePullSecrets: "
-        "[NAME]}} and run `ansible-playbook playbooks/enable_gpus.yml`.",
+        "[NAME]}} and run `ansible-playbook playbooks/enable_gpus.yml -e @FILE`.",
     ),
     Code(
         "PULL-OWNER",
@@ -51,7 +51,7 @@ CODES: t.Final = (
         "PULL-TYPE",
         "{secret} {why}, so its content cannot be replaced.",
         "Run `oc delete secret {name} -n {namespace}`, then `ansible-playbook "
-        "playbooks/rotate_pull_secret.yml` again: it creates the Secret.",
+        "playbooks/rotate_pull_secret.yml -e gpu_pull_secret_file=FILE` again: it creates the Secret.",
     ),
     Code(
         "PULL-UNKNOWN",

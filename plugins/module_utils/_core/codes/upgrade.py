@@ -68,7 +68,7 @@ CODES: t.Final = (
     Code(
         "UPGRADE-NO-DRIVER",
         "The GPU operator brings no driver to this cluster: {why}.",
-        "Run `ansible-playbook playbooks/enable_gpus.yml` first.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` first.",
     ),
     Code(
         "UPGRADE-NO-NODE",
@@ -129,7 +129,8 @@ CODES: t.Final = (
     Code(
         "UPGRADE-ROLLED-BACK",
         "An interrupted run failed ({failure}), and this run finished its rollback.",
-        "Repair the cause, then run `ansible-playbook playbooks/upgrade_driver.yml` again.",
+        "Repair the cause, then run `ansible-playbook playbooks/upgrade_driver.yml -e "
+        "gpu_driver_branch=BRANCH`.",
     ),
     Code(
         "UPGRADE-SLOW",
