@@ -37,6 +37,7 @@ POOLS: t.Final[list[Data]] = [
         "name": "inference",
         "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
         "replicas": 1,
+        "tuning": {"profile": "accelerator"},
     },
 ]
 # Files that EXAMPLES, blocks and commands name.
@@ -154,7 +155,7 @@ def page(new: Page) -> Page:
         metadata = {"name": name, "namespace": "nvidia-gpu-operator"}
         new.cluster.client.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, **more})
     container = {"name": "main", "image": "example.com/none", "resources": {"limits": GPU}}
-    pod = {"containers": [container], "nodeSelector": {"example.com/none": ""}}
+    pod = {"containers": [container], "nodeSelector": {"example.com/none": "yes"}}
     metadata = {"name": "train-0", "namespace": "team-a"}
     new.cluster.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod})
     return new._replace(names=names(new.cluster))
@@ -413,7 +414,8 @@ def test_each_table_names_what_is_there() -> None:
     tasks = {(plugin, task["name"]) for plugin in plugins for task in named_tasks(plugin)}
     assert FAILS.keys() <= tasks
     assert {*UNRUN} <= set(plugins)
-    assert {*COMMAND_FAILS, *NO_COMMAND} <= set(COMMANDS)
+    assert {*NO_COMMAND} <= set(COMMANDS)
+    assert all(any(part in command for command in COMMANDS) for part in COMMAND_FAILS)
 
 
 def named_tasks(plugin: str) -> list[Data]:
@@ -430,14 +432,32 @@ WORDS: t.Final = (
     (r"gpu_node=(?:NAME|NODE|a100-0)\b", "gpu_node=gpu-0.example.com"),
     (r"gpu_node=MACHINE\b", "gpu_node=demo-x7k2p-training-us-east-2a-9vw7p"),
     (r"gpu_pull_secret_file=FILE\b", "gpu_pull_secret_file=new.json"),
+    (r"gpu_driver_branch=BRANCH\b", "gpu_driver_branch=580"),
     (r"gpu_mirror_file=NEW\b", "gpu_mirror_file=new-image-set.yml"),
     (r"-i INVENTORY\b", "-i inventory.yml"),
     (r"gpu_pool=NAME\b", "gpu_pool=training"),
 )
-# What fails on this cluster: the code and the reason.
-COMMAND_FAILS: t.Final[dict[str, tuple[str, str]]] = {}
+# What fails on this cluster: a part of the command, and the code.
+COMMAND_FAILS: t.Final = {
+    # The pod wants a label that no node has.
+    "diagnose -e gpu_pod=team-a/train-0": "SCHED-LABELS",
+    # CPU nodes share the MachineConfigPool: test_openshift_update.py.
+    "gpu_update_pools=last": "UPDATE-SHARED",
+    # The pool of this name has machines of another type: test_examples.py runs the file.
+    "@examples/validated-training.yml": "POOL-DRIFT",
+    # An earlier run may have made machines that are some minutes old.
+    "replace_node": "NODE-YOUNG",
+    # There is no Prometheus: tests/integration/monitoring.
+    "report_use": "MON-API",
+    # No upgrade is under way: tests/integration/upgrades.
+    "gpu_upgrade_action=resume": "UPGRADE-TRIPLE",
+}
 # What does not run.
 NO_COMMAND: t.Final[dict[str, str]] = {
+    "KUBECONFIG=$HOME/resize.kubeconfig ansible-playbook accelerators.openshift.resize_pool -e @pools.yml": (
+        "its file comes from the command before, and … stands for more"
+    ),
+    "ansible-playbook -vvv": "a part of a sentence",
     "ansible-doc -t role": "the beginning of a command",
 }
 
@@ -465,7 +485,7 @@ def test_a_command_runs_in_check_mode(page: Page, text: str) -> None:
     since = page.audit.position()
     done = page.reader.command(page.fitted(text) + (" --check" if "ansible-playbook" in text else ""))
     said = done.stdout + done.stderr
-    code, _reason = COMMAND_FAILS.get(text, ("", ""))
+    code = next((code for part, code in COMMAND_FAILS.items() if part in text), "")
     assert (done.returncode != 0) == bool(code), said[-6000:]
     assert code in said
     assert page.written(since) == []
