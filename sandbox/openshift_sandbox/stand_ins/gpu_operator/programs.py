@@ -245,8 +245,12 @@ def vllm(on: Place) -> Output:
 
 
 def own(on: Place) -> Output:
-    """Print what the `echo` lines of a user's script print."""
-    return Output([*re.findall(r"^\s*\(?echo [\"']([^\"'\n]*)[\"']\)?\s*$", on.script, re.MULTILINE)])
+    """Print what the `echo` lines of a user's script print, and 100 where its Python prints a number."""
+    echoed = re.findall(r"^\s*\(?echo [\"']([^\"'\n]*)[\"']\)?\s*$", on.script, re.MULTILINE)
+    printed = re.findall(r'\bprint\((?:"([^"\n]*:)", |json\.dumps\(\{"(\w+)": )', on.script)
+    return Output(
+        [*echoed, *(f"{text} 100.0" if text else json.dumps({key: 100.0}) for text, key in printed)]
+    )
 
 
 _PROGRAMS: t.Final[dict[str, t.Callable[[Place], Output]]] = {

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.expectations import expected
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.program import (
@@ -23,6 +25,7 @@ from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.gpu_operator import measured, output, programs
 
+ROOT: t.Final = Path(__file__).resolve().parents[4]
 NVIDIA: t.Final = [name for name, gpu in GPUS.items() if gpu.nvidia and not gpu.virtual]
 MEASURING: t.Final = ["matmul", "dcgm", "nvbandwidth", "nccl", "resnet50", "gpu_burn", "trtexec", "vllm"]
 
@@ -157,6 +160,17 @@ def test_a_program_of_ones_own_prints_what_its_script_echoes() -> None:
     found = run("own", GPUS["T4"], image="example.com/a:1", **settings)
     assert [(one.value, one.unit) for one in found.figures] == [(12.5, "x/s")]
     assert not run("own", GPUS["T4"], image="example.com/a:1", **{**settings, "script": "train"}).passed
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_figures_of_an_example_are_in_what_its_script_prints(number: int) -> None:
+    (pool,) = yaml.safe_load((ROOT / "examples/own-programs.yml").read_text())["gpu_pools"]
+    given = pool["validate"]["programs"][number]
+    options = {key: given[key] for key in ("image", "script", "figure", "unit")}
+    assert [(one.value, one.unit) for one in run("own", GPUS["L4"], **options).figures] == [
+        (100.0, given["unit"])
+    ]
+    assert given["expected"] < 100
 
 
 def test_the_old_training_prints_its_old_table() -> None:
