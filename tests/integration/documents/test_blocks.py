@@ -241,12 +241,12 @@ def play(tasks: list[Data], **more: t.Any) -> Data:
     return {"hosts": "localhost", "gather_facts": False, "tasks": tasks, "vars": VARIABLES, **more}
 
 
-def planned(as_name: str = "gpu_plan_result") -> Data:
-    return {
-        "name": "Plan before",
-        "accelerators.openshift.gpu_plan": {"pools": POOLS},
-        "register": as_name,
-    }
+# What many EXAMPLES go on from.
+PLANNED: t.Final[Data] = {
+    "name": "Plan before",
+    "accelerators.openshift.gpu_plan": {"pools": POOLS},
+    "register": "gpu_plan_result",
+}
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -254,7 +254,7 @@ def test_the_examples_of_a_module_run(page: Page, module: str) -> None:
     plugin = f"modules.{module}"
     tasks = yaml.safe_load(page.fitted(pages.examples(plugin)))
     since = page.audit.position()
-    run = page.reader.plays(play([planned(), *(failing(plugin, task) for task in tasks)]))
+    run = page.reader.plays(play([PLANNED, *(failing(plugin, task) for task in tasks)]))
     check(run, plugin, tasks)
     assert page.written(since) == []
 
@@ -374,19 +374,6 @@ def run_variables(page: Page, source: str, text: str) -> None:
     assert page.written(since) == []
 
 
-@pytest.mark.parametrize(("new", "source", "text"), blocks_of("aws"), indirect=["new"])
-def test_a_block_of_variables_is_planned(new: Page, source: str, text: str) -> None:
-    run_variables(new, source, text)
-
-
-@pytest.mark.long("other clusters: test_examples.py runs a whole file of each")
-@pytest.mark.parametrize(
-    ("new", "source", "text"), blocks_of("azure", "gcp", "vsphere", "virtual-machines"), indirect=["new"]
-)
-def test_a_block_of_variables_for_another_cluster_is_planned(new: Page, source: str, text: str) -> None:
-    run_variables(new, source, text)
-
-
 @pytest.mark.parametrize(("scenario", "source", "text"), blocks_of(""))
 def test_a_block_of_variables_tasks_plays_or_objects_runs(
     page: Page, scenario: str, source: str, text: str
@@ -401,7 +388,7 @@ def test_a_block_of_variables_tasks_plays_or_objects_runs(
         found = [[{"name": "Apply", f"{OURS}manifests": {"objects": found}}]]
     (tasks,) = found
     is_play = "hosts" in tasks[0]
-    check_block(page.reader.plays(*(tasks if is_play else [play([planned(), *tasks])])), source, text)
+    check_block(page.reader.plays(*(tasks if is_play else [play([PLANNED, *tasks])])), source, text)
     assert page.written(since) == []
 
 
@@ -489,3 +476,14 @@ def test_a_command_runs_in_check_mode(page: Page, text: str) -> None:
     assert (done.returncode != 0) == bool(code), said[-6000:]
     assert code in said
     assert page.written(since) == []
+
+
+# Last, because its clusters are new ones.
+@pytest.mark.long("the first block of README.md is what the fixture makes; test_examples.py runs each cloud")
+@pytest.mark.parametrize(
+    ("new", "source", "text"),
+    blocks_of("aws", "azure", "gcp", "vsphere", "virtual-machines"),
+    indirect=["new"],
+)
+def test_a_block_of_pools_or_their_variables_is_planned(new: Page, source: str, text: str) -> None:
+    run_variables(new, source, text)
