@@ -174,6 +174,7 @@ def names(cluster: Cluster) -> dict[str, str]:
         "demo-x7k2p-training-us-east-2a-9vw7p": machine,
         "ip-10-0-12-41.us-east-2.compute.internal": node,
         "gpu-0.example.com": node,
+        "gpu_machine_uid=UID": f"gpu_machine_uid={found[0]['metadata']['uid']}",
     }
 
 
@@ -427,6 +428,8 @@ WORDS: t.Final = (
     (r"gpu_mirror_file=NEW\b", "gpu_mirror_file=new-image-set.yml"),
     (r"-i INVENTORY\b", "-i inventory.yml"),
     (r"gpu_pool=NAME\b", "gpu_pool=training"),
+    # The machine is some minutes old, so the run asks for its uid (NODE-YOUNG).
+    (r"\breplace_node(?:\.yml)?\b", r"\g<0> -e gpu_machine_uid=UID"),
 )
 # What fails on this cluster: a part of the command, and the code.
 COMMAND_FAILS: t.Final = {
@@ -436,8 +439,6 @@ COMMAND_FAILS: t.Final = {
     "gpu_update_pools=last": "UPDATE-SHARED",
     # The pool of this name has machines of another type: test_examples.py runs the file.
     "@examples/validated-training.yml": "POOL-DRIFT",
-    # An earlier run may have made machines that are some minutes old.
-    "replace_node": "NODE-YOUNG",
     # There is no Prometheus: tests/integration/monitoring.
     "report_use": "MON-API",
     # No upgrade is under way: tests/integration/upgrades.
