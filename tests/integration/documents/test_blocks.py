@@ -301,7 +301,7 @@ NO_RUN: t.Final[Told] = {
         "gpu_pools: [...]",
     ): "an inventory with [...]: the command below it has one",
     ("docs/guide.md", "module_defaults:"): "a part of a play",
-    ("docs/instance-types.md", "- cloud: aws"): "a list of the reader's own types: test_instance_types.py",
+    ("docs/instance-types.md", "- platform: aws"): "a list of the reader's own types: test_instance_types.py",
     ("docs/networks.md", "custom:"): "its definition is left to the reader",
     ("docs/queues.md", "metadata:"): "a part of a Job: test_real_kueue.py",
 }
@@ -311,7 +311,7 @@ BLOCK_FAILS: t.Final[Told] = {
     ("docs/queues.md", "gpu_queues:"): "QUEUE-NO-KUEUE",
     ("docs/queues.md", "gpu_policy_queue_operator: true"): "QUEUE-NO-CERT-MANAGER",
     # The network operator is not there.
-    ("docs/operator-upgrades.md", "name: network"): "OLM-NOT-INSTALLED",
+    ("docs/operator-upgrades.md", "name: nic"): "OLM-NOT-INSTALLED",
     # The text above says that the network is an entry of gpu_networks.
     ("docs/validation.md", "network: fast"): "POOL-INVALID",
     # A cluster has this or the ClusterPolicy: test_backend_dra.py.
