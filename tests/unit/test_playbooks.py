@@ -42,7 +42,7 @@ OPERATORS: t.Final = ("node_feature_discovery", "nvidia_network_operator")
 ALLOWED: t.Final = {
     "drift": {
         *(f"{role}_adopt" for role in ("gpu_node_pool", "gpu_operator", "gpu_policy", *OPERATORS)),
-        *("gpu_network_adopt", "gpu_network_on_busy"),
+        *("gpu_network_adopt", "gpu_network_on_busy", "gpu_monitoring_adopt"),
         *(f"{role}_on_busy" for role in ("gpu_operator", "gpu_policy", "gpu_sharing", "node_tuning")),
         *(f"{role}_on_busy" for role in ("gpu_node_pool", OPERATORS[1])),
         f"{OPERATORS[1]}_node_traffic",

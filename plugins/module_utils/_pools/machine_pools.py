@@ -270,7 +270,7 @@ def _manifests(pool: Pool, cluster: Infrastructure, image: str) -> list[KubeObje
 def _tuning(pool: Pool, metadata: t.Mapping[str, str]) -> KubeObject:
     """Return the ConfigMap that gives the nodes of a NodePool their Tuned."""
     given = entries.tuning(
-        pool.name, {LABEL: pool.name}, pool.tuning, f"{pool.name}.tuning", tuning.facts(pool.candidates)
+        pool.name, {LABEL: pool.name}, dict(pool.tuning), f"{pool.name}.tuning", tuning.facts(pool.candidates)
     )
     return {
         "apiVersion": "v1",
@@ -297,7 +297,7 @@ def _platform(pool: Pool, first: Candidate, kind: str) -> KubeObject:
         return {"type": kind, "azure": {**azure, "image": image, "osDisk": os_disk}}
     if kind == "KubeVirt":
         volume = {"type": "Persistent", "persistent": {"size": f"{disk.get('size_gib', _LEAST_DISK)}Gi"}}
-        compute = {"cores": first.vcpus} if first.vcpus else {}
+        compute: KubeObject = {"cores": first.vcpus} if first.vcpus else {}
         compute |= {"memory": f"{int(first.memory_gib)}Gi"} if first.memory_gib else {}
         devices = [{"deviceName": "DEVICE_NAME", "count": first.gpus_per_node}]
         return {"type": kind, "kubevirt": {"rootVolume": volume, "compute": compute, "hostDevices": devices}}
