@@ -186,6 +186,10 @@ FAILS: t.Final[dict[tuple[str, str], tuple[str | bool, str]]] = {
         "POOL-DRIFT",
         "the pool of this name has machines of another type",
     ),
+    ("modules.gpu_hardware_profile", "Offer the pools to users of OpenShift AI"): (
+        "POLICY-NO-PROFILES",
+        "there is no OpenShift AI: test_hardware_profiles.py",
+    ),
     ("modules.gpu_queue", "Share the pool training between two teams that lend each other free GPUs"): (
         "QUEUE-NO-KUEUE",
         "Kueue is not there: test_real_kueue.py",
@@ -303,6 +307,7 @@ NO_RUN: t.Final[Told] = {
     ("docs/guide.md", "module_defaults:"): "a part of a play",
     ("docs/instance-types.md", "- platform: aws"): "a list of the reader's own types: test_instance_types.py",
     ("docs/networks.md", "custom:"): "its definition is left to the reader",
+    ("docs/policy.md", "kind: HardwareProfile"): "what a run makes: test_hardware_profiles.py",
     ("docs/queues.md", "metadata:"): "a part of a Job: test_real_kueue.py",
 }
 # What fails on this cluster, by page and a part of its text: the code.
@@ -310,6 +315,8 @@ BLOCK_FAILS: t.Final[Told] = {
     # There is no Kueue, and no cert-manager: test_real_kueue.py, test_kueue_operator.py.
     ("docs/queues.md", "gpu_queues:"): "QUEUE-NO-KUEUE",
     ("docs/queues.md", "gpu_policy_queue_operator: true"): "QUEUE-NO-CERT-MANAGER",
+    # There is no OpenShift AI: test_hardware_profiles.py.
+    ("docs/policy.md", "gpu_hardware_profiles: true"): "POLICY-NO-PROFILES",
     # The network operator is not there.
     ("docs/operator-upgrades.md", "name: nic"): "OLM-NOT-INSTALLED",
     # The text above says that the network is an entry of gpu_networks.
