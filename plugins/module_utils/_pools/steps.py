@@ -9,7 +9,7 @@ from collections import Counter
 
 from .._catalogue.instance_types import Catalogue
 from .._catalogue.overrides import extended
-from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
+from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, at
 from .._core.ownership import MANAGED_BY, TENANT, selector
@@ -70,11 +70,11 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
             # A customer of Red Hat lacks the rights too, and to grant them would not help: this comes before.
             planned = dict(zip(draft.entries, draft.pools(place), strict=True))
             made = {path: pool for path, pool in planned.items() if not pool.existing}
-            outside, refusal = _made_outside(api, params, cluster, made.values())
+            outside, missing = _made_outside(api, params, cluster, made.values())
             draft = _draft(params, catalogue, machine_pools.existing(draft.entries, made, cluster.is_hosted))
             draft.check(place)
-            if refusal:
-                raise refusal
+            if missing:
+                raise machine_pools.refusal(missing, cluster)
     pools = draft.pools(place)
     _refuse_machines(api, draft, pools)
     given = pool_plan.given_away(params["queues"])
@@ -103,15 +103,16 @@ def _draft(params: GpuPlanParams, catalogue: Catalogue, entries: t.Any) -> pool_
 
 def _made_outside(
     api: Api, params: GpuPlanParams, cluster: Infrastructure, pools: t.Iterable[Pool]
-) -> tuple[list[MachinePool], AcceleratorError | None]:
-    """Return what makes the nodes of these pools from outside, and the error if some are not there yet.
+) -> tuple[list[MachinePool], list[MachinePool]]:
+    """Return what makes the nodes of these pools from outside, and what of it somebody has to run first.
 
-    A pool that needs another number of nodes is refused too.
+    That is for pools without nodes, and for those that need another number of nodes.
     """
     listed = api.list(known("Node"), labels=machine_pools.LABEL, metadata_only=True)
     nodes = Counter(str(at(node, "metadata.labels")[machine_pools.LABEL]) for node in listed)
     release = _release(api) if cluster.is_hosted else Release()
-    found, missing = [], []
+    found: list[MachinePool] = []
+    missing: list[MachinePool] = []
     for pool in pools:
         number = nodes[pool.name]
         is_resized = number > 0 and pool.name in params["replicas"]
@@ -123,7 +124,7 @@ def _made_outside(
                 f"pool {pool.name}: {number} of {pool.min_replicas} nodes have the label "
                 f"{machine_pools.LABEL}={pool.name}"
             )
-    return found, machine_pools.refusal(missing, cluster) if missing else None
+    return found, missing
 
 
 def _release(api: Api) -> Release:
