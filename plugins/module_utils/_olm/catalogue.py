@@ -81,7 +81,7 @@ def missing(
     hub: KubeObject | None = None,
 ) -> AcceleratorError:
     """Return why the package is not found: its catalogue is disabled, missing or not READY, or lacks it."""
-    states = {catalog["metadata"]["name"]: catalog_state(catalog) for catalog in catalogs}
+    states = {obj["metadata"]["name"]: catalog_state(obj) for obj in catalogs}
     wanted = {source: states.get(source)} if source else states
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]

@@ -168,8 +168,8 @@ def lookup_answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
     """Return image -> answer. told: the server's reply, which lists images in the order of the question."""
     entries = at(told, "status.images") or []
     return {
-        image: _lookup_answer(image, entries[at] if at < len(entries) else {})
-        for at, image in enumerate(images)
+        image: _lookup_answer(image, entries[number] if number < len(entries) else {})
+        for number, image in enumerate(images)
     }
 
 
