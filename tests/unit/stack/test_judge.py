@@ -92,13 +92,20 @@ LOGS: t.Final = [
     (clusterpolicy_judge, "validator", "nvidia-operator-validator-x nvidia-sandbox-validator-x"),
     (clusterpolicy_judge, "metrics", "nvidia-dcgm-exporter-x"),
     (clusterpolicy_judge, "allocatable", "nvidia-mig-manager-x nvidia-vgpu-device-manager-x"),
+    (clusterpolicy_judge, "validator", "nvidia-device-plugin-x nvidia-vfio-manager-x"),
+    (clusterpolicy_judge, "allocatable", "nvidia-device-plugin-x"),
     (dra_judge, "crd", "gpu-operator-6c"),
+    (dra_judge, "dra driver", "nvidia-dra-driver-kubelet-plugin-x"),
+    (dra_judge, "allocatable", "nvidia-dra-driver-kubelet-plugin-x"),
     (dra_judge, "nfd labels", "gpu-operator-6c"),
     (dra_judge, "driver", "nvidia-gpu-driver-rhel9"),
     (dra_judge, "validator", "nvidia-dra-validator-x nvidia-dra-driver-kubelet-plugin-x"),
     (dra_judge, "metrics", "nvidia-dcgm-exporter-dra-x"),
     (nic_judge, "crd", "nvidia-network-operator-controller-manager-x"),
+    (nic_judge, "nfd labels", "nvidia-network-operator-controller-manager-x"),
     (nic_judge, "driver", "mofed-rhcos4-x"),
+    (nic_judge, "device plugin", "rdma-shared-dp-ds-x network-operator-sriov-device-plugin-x"),
+    (nic_judge, "allocatable", "rdma-shared-dp-ds-x network-operator-sriov-device-plugin-x"),
     (nic_judge, "secondary", "nv-ipam-node-x nic-feature-discovery-ds-x"),
 ]
 
@@ -112,7 +119,8 @@ def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert judge_gone({"daemonsets": [], "pods": []}).is_ready
     assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFT"
     gone = [judge_gone({"daemonsets": [], "pods": seen["pods"][:number]}) for number in (5, 6)]
-    assert ["…" in verdict.details[0] for verdict in gone] == [False, True]
+    five = ", ".join(f"pod/{one['metadata']['name']}" for one in seen["pods"][:5])
+    assert [verdict.details for verdict in gone] == [(f"5 left: {five}",), (f"6 left: {five}, …",)]
     assert judge_gone(seen).message.startswith("Operands ")
     assert not judge_gone({"daemonsets": seen["daemonsets"], "pods": []}).is_ready
     theirs = {"metadata": {"name": "theirs"}, "spec": {"template": {"spec": {}}}}

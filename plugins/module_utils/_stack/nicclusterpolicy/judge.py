@@ -116,11 +116,9 @@ def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
 
 def _judge_status(policy: KubeObject) -> Finding:
     found = manifest.judge(policy)
-    more: dict[str, t.Any] = {
-        "since": since(policy, "Ready"),
-        "waits": not found.is_ready and not found.is_failed,
-    }
-    return on_object(found.verdict, found.reason, found.message, found.code, found.remedy, **more)
+    when, waits = since(policy, "Ready"), found.verdict == PENDING
+    text = found.message, found.code, found.remedy
+    return on_object(found.verdict, found.reason, *text, since=when, waits=waits)
 
 
 def judge_gone(snapshot: Snapshot) -> Readiness:

@@ -226,6 +226,15 @@ def test_an_upgrade_may_take_the_devices_away_for_long(seen: Snapshot) -> None:
     assert judge(seen, after=600).verdict == "pending"
 
 
+def test_devices_are_waited_for_only_while_the_operator_is_at_work(seen: Snapshot) -> None:
+    no_devices(seen)
+    pod(seen, "nvidia-device-plugin")["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    late = judge(seen, after=61)
+    assert (late.verdict, late.code) == ("failed", "GPU-ALLOC")
+    not_rolled_out(seen)
+    assert judge(seen, after=61).verdict == "pending"
+
+
 def test_a_driver_that_runs_needs_no_toolkit(seen: Snapshot) -> None:
     seen["streams"] = []
     assert judge(seen).is_ready
@@ -268,6 +277,7 @@ def test_a_trouble_that_passes_starts_anew(seen: Snapshot) -> None:
     ):
         clock.now = now
         assert judging(snapshot).verdict == expected
+    assert judging.looks == 6
 
 
 def test_devices_without_a_promise_are_those_that_feature_discovery_counted(seen: Snapshot) -> None:

@@ -16,21 +16,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
 
 
 @pytest.mark.parametrize(
-    ("obj", "nodes", "verdict", "code"),
+    ("obj", "nodes", "reason", "code"),
     [
-        (live(Available="True"), [node()], "ready", ""),
-        (live(Available="True", observed=None), [node()], "ready", ""),
-        (live(Available="True", generation=2), [node()], "pending", "GPU-CR-NOT-READY"),
-        (live(), [node()], "pending", "GPU-CR-NOT-READY"),
-        (live(Available="False", Degraded="True"), [node()], "pending", "GPU-CR-FAILED"),
-        (live(Available="True"), [node("1")], "pending", "GPU-ALLOC"),
-        (live(Available="True"), [], "pending", "GPU-NODES"),
+        (live(Available="True"), [node()], "Ready", ""),
+        (live(Available="True", observed=None), [node()], "Ready", ""),
+        (live(Available="True", generation=2), [node()], "Unobserved", "GPU-CR-NOT-READY"),
+        (live(), [node()], "NotReady", "GPU-CR-NOT-READY"),
+        (live(Available="False", Degraded="True"), [node()], "Failed", "GPU-CR-FAILED"),
+        (live(Available="True"), [node("1")], "Allocatable:n1", "GPU-ALLOC"),
+        (live(Available="True"), [], "NodesMissing", "GPU-NODES"),
     ],
 )
-def test_the_verdict(obj: KubeObject, nodes: list[KubeObject], verdict: str, code: str) -> None:
+def test_the_verdict(obj: KubeObject, nodes: list[KubeObject], reason: str, code: str) -> None:
     judge = custom_judge.Judge(params(), FakeClock())
     found = judge({"objects": [obj], "nodes": nodes})
-    assert (found.verdict, found.code) == (verdict, code)
+    assert (found.verdict, found.reason, found.code) == ("pending" if code else "ready", reason, code)
+
+
+def test_the_object_says_since_when_it_is_not_ready() -> None:
+    late = live()
+    late["metadata"]["creationTimestamp"] = "2026-11-22T01:00:00Z"
+    found = custom_judge.Judge(params(), FakeClock()).summarize({"objects": [late], "nodes": [node()]})
+    assert found["table"][:2] == [
+        "ready: nodes, allocatable",
+        "crd PENDING since 2026-11-22T01:00:00Z: not ready",
+    ]
 
 
 def test_a_failure_that_lasts_is_final_and_says_why() -> None:

@@ -260,6 +260,7 @@ def test_the_result_names_the_cluster_and_its_devices() -> None:
     found = told(world())
     assert (found["name"], found["state"], found["reason"]) == ("gpu-cluster", "ready", "")
     assert (found["driver_version"], found["others"]) == ("", [])
+    assert [one["name"] for one in found["nvidia_drivers"]] == ["training"]
     (node,) = found["nodes"]
     assert (node["name"], node["pool"], node["offered"]) == ("n1", "training", {"nvidia.com/gpu": 2})
     assert node["expected"] == {"nvidia.com/gpu": 2}
@@ -280,6 +281,8 @@ def test_what_the_operator_could_not_do_is_a_cause() -> None:
         clusters=[cluster("notReady", "ReconcileFailed", "Error syncing state state-dra-driver: no")]
     )
     assert (judged(snapshot)[0].code, behind(snapshot)) == ("GPU-DRA-NOT-READY", {"crd": ("pending", "")})
+    late = behind(snapshot | {"slices": []})
+    assert late == {"crd": ("pending", ""), "allocatable": ("failed", "")}
 
 
 def test_a_state_that_is_ahead_of_its_conditions_is_not_ready_yet() -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from unit.stack.builders import some_params
+from unit.stack.clusterpolicy.troubles import not_ready_pod
 from unit.stack.drivers.nodes import (
     KERNEL,
     MACHINE_CONFIG,
@@ -74,6 +75,8 @@ def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
         pod["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
     assert judging(seen).is_ready
     assert facts(seen)["waits_at"] == ""
+    not_ready_pod(seen)
+    assert judging(seen).details == (f"{changed.removesuffix('step')}done: dcgm-exporter is not Ready",)
 
 
 def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> None:

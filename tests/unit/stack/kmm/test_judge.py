@@ -176,4 +176,14 @@ def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() 
 )
 def test_without_pools_the_numbers_decide(status: KubeObject, is_ready: bool) -> None:
     module = kmm_manifest.build(params()) | {"status": status}
-    assert judged(snapshot(modules=[module]), pools=[]).is_ready is is_ready
+    for number in (1, 0):
+        configs = snapshot()["configs"][:number]
+        assert judged(snapshot(modules=[module], configs=configs), pools=[]).is_ready is is_ready
+
+
+def test_a_single_node_is_judged_alone() -> None:
+    judge = kmm_judge.Judge(params(pools=[]), FakeClock(), only="n1")
+    assert judge(snapshot(modules=[kmm_manifest.build(params())])).is_ready, "numbers are of all nodes"
+    assert judge(snapshot(configs=[])).code == "GPU-KMM-PENDING"
+    other = kmm_judge.Judge(params(), FakeClock(), only="n2")
+    assert other(snapshot(configs=[])).is_ready

@@ -100,6 +100,8 @@ def test_a_dra_driver_takes_the_plugins_place() -> None:
     assert "dra driver" in [one["name"] for one in found["stages"]]
     assert "device plugin" not in [one["name"] for one in found["stages"]]
     assert "allocatable" in verdicts(found)
+    none = {one["name"]: one["evidence"] for one in staged({})["stages"]}
+    assert (none["device plugin"], "dra driver" in none) == (["not requested"], False)
 
 
 def test_the_numbers_of_a_dra_driver_count_too() -> None:
@@ -110,3 +112,4 @@ def test_the_numbers_of_a_dra_driver_count_too() -> None:
 def test_without_the_module_everything_waits() -> None:
     found = kmm_judge.summarize_stages(params(), snapshot(modules=[]))
     assert verdicts(found) == {"crd": "pending"} | dict.fromkeys(OF_NODES, "waiting")
+    assert verdicts(kmm_judge.summarize_stages(params(), {})) == {"crd": "pending"}, "nothing was read yet"

@@ -91,44 +91,50 @@ def test_the_truth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "verdict", "code", "text"),
+    ("seen", "reason", "code", "text"),
     [
-        (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
-        (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
-        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOT-READY", "DriverNotReady"),
-        (snapshot("ready", "DriverNotReady"), "pending", "GPU-NVD-NOT-READY", "state ready: DriverNotReady"),
+        (snapshot("notReady", "ConflictingNodeSelector"), "Overlap:a", "GPU-NVD-OVERLAP", "notReady"),
+        (snapshot("notReady", "ReconcileFailed"), "Failed:a", "GPU-NVD-FAILED", "ReconcileFailed"),
+        (snapshot("notReady", "DriverNotReady"), "NotReady:a", "GPU-NVD-NOT-READY", "DriverNotReady"),
+        (
+            snapshot("ready", "DriverNotReady"),
+            "NotReady:a",
+            "GPU-NVD-NOT-READY",
+            "state ready: DriverNotReady",
+        ),
         (
             snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
-            "pending",
+            "NoMajor:n",
             "GPU-NVD-EMPTY",
             "a is ready all the same",
         ),
-        (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
-        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
+        (snapshot(image=""), "NoDaemonSet:n", "GPU-NVD-EMPTY", "has no DaemonSet"),
+        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "Owner:n", "GPU-NVD-OWNER", "owner is b"),
         (
             snapshot(**t.cast(Data, {nvidiadriver_judge.OWNER: None})),
-            "pending",
+            "Owner:n",
             "GPU-NVD-OWNER",
             "does not own it yet",
         ),
         (
             snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
-            "pending",
+            "Rollout:n",
             "GPU-NVD-NOT-READY",
             "version 595.91.07",
         ),
         (
             snapshot(**{DRIVER_UPGRADE: "cordon-required"}),
-            "pending",
+            "Upgrade:n",
             "GPU-UPG-RUNNING",
             "cordon-required",
         ),
-        ({**snapshot(), "drivers": []}, "pending", "GPU-DELETED", "does not exist"),
+        ({**snapshot(), "drivers": []}, "NoDriver:a", "GPU-DELETED", "does not exist"),
     ],
 )
-def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:
+def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], reason: str, code: str, text: str) -> None:
     part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
-    assert (part.verdict, part.code) == (verdict, code)
+    assert (part.verdict, part.reason) == ("failed" if reason == "Overlap:a" else "pending", reason)
+    assert part.code == code
     assert text in part.message
     assert (part.pool, ".." in part.message) == ("", False)
     assert part.remedy

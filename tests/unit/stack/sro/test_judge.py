@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from unit.engine import FakeClock
+from unit.stack.custom.test_judge_result import POOL as CARDS, node as card
 from unit.stack.sro.builders import params, special
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
@@ -14,17 +15,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro 
 
 
 @pytest.mark.parametrize(
-    ("live", "verdict", "code"),
+    ("live", "reason", "code", "details"),
     [
-        (special(Ready=""), "ready", ""),
-        (special(Progressing="waiting for driver"), "pending", "GPU-SRO-NOT-READY"),
-        (special(Errored="no such chart", Progressing=""), "pending", "GPU-SRO-ERRORED"),
-        (special(), "pending", "GPU-SRO-NOT-READY"),
+        (special(Ready=""), "Ready", "", ()),
+        (special(Progressing="for driver"), "Progressing", "GPU-SRO-NOT-READY", ("Progressing: for driver",)),
+        (special(Errored="", Progressing=""), "Errored", "GPU-SRO-ERRORED", ("Errored: Errored",)),
+        (special(), "NotReady", "GPU-SRO-NOT-READY", ("state Working",)),
     ],
 )
-def test_conditions(live: KubeObject, verdict: str, code: str) -> None:
+def test_conditions(live: KubeObject, reason: str, code: str, details: tuple[str, ...]) -> None:
     found = sro_judge.judge(live)
-    assert (found.verdict, found.code) == (verdict, code)
+    assert (found.verdict, found.reason) == ("pending" if code else "ready", reason)
+    assert (found.code, found.details) == (code, details)
     assert sro_judge.judge(special()).details == ("state Working",)
     assert sro_judge.judge({"metadata": {"name": "kmod"}}).details == ("state unknown",)
 
@@ -48,14 +50,16 @@ def test_what_it_runs_is_found_by_its_owner_even_after_it_is_gone() -> None:
             "ownerReferences": [{"kind": "SpecialResource", "name": "kmod"}],
         },
         "spec": spec,
+        "status": {"numberReady": 2},
     }
     other = {"metadata": {"name": "e", "namespace": "kmod"}, "spec": spec}
     assert sro_judge.runs(None, "kmod", [owned, other]) == {
         "chart": "",
         "namespace": "",
-        "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 0}],
+        "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 2}],
     }
-    assert sro_judge.runs(special(), "kmod", [other])["chart"] == "simple-kmod 0.0.1"
+    none_of_ours = sro_judge.runs(special(), "kmod", [other])
+    assert none_of_ours == {"chart": "simple-kmod 0.0.1", "namespace": "kmod", "daemonsets": []}
 
 
 def test_what_the_successor_needs() -> None:
@@ -63,7 +67,8 @@ def test_what_the_successor_needs() -> None:
         {"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}
     ]
     (found,) = sro_judge.needs("clusterpolicy", lambda _kind: False)
-    assert (found["what"].partition(" ")[0], found["met"]) == ("ClusterPolicy", False)
+    what = "ClusterPolicy is served (olm_operator with name=gpu-operator-certified)"
+    assert found == {"what": what, "met": False}
 
 
 def test_the_steps_of_a_migration() -> None:
@@ -76,6 +81,18 @@ def test_the_steps_of_a_migration() -> None:
     ]
     after = sro_judge.steps("kmod", "kmm", False, [{"met": True}])
     assert [step["done"] for step in after] == [True, True, True, False]
+
+
+def test_a_resource_that_is_ready_is_nothing_without_its_nodes_and_devices() -> None:
+    judge = sro_judge.Judge(params(pools=[CARDS]), FakeClock())
+    seen = {"specials": [special(Ready="")], "nodes": [card("1")]}
+    assert judge(seen).code == "GPU-ALLOC"
+    assert judge({**seen, "nodes": []}).code == "GPU-NODES"
+    assert judge({**seen, "nodes": [card("2")]}).is_ready
+    assert judge({**seen, "specials": []}).code == "GPU-DELETED"
+    found = sro_judge.summarize("kmod", [CARDS], seen, [])
+    assert [(one["name"], one["pool"]) for one in found["nodes"]] == [("n1", "cards")]
+    assert [(one["name"], one["code"]) for one in found["pools"]] == [("cards", "GPU-ALLOC")]
 
 
 def test_the_result_has_state_stages_and_what_runs() -> None:
