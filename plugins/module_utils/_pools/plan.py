@@ -159,19 +159,20 @@ def assemble(
         *driver_warnings(pools),
         *quota_warnings([pool for pool in contained if pool.name not in given], limits),
     ]
+    checks = validations(contained, claims, incomplete)
     found = {
         "groups": groups(driven, incomplete),
         "stack": stack(contained, backend),
         "tolerations": tolerations(driven),
         "quotas": counted_as_claims(limits) if claims else limits,
         "priorities": policy.priorities([pool.as_result() for pool in pools]),
-        "validations": validations(contained, claims, incomplete),
+        "validations": checks,
         "expected_labels": expected_labels(driven, incomplete),
         "sharings": [] if claims else geometry.inputs(driven),
         "claims": geometry.claims(driven) if claims else [],
         "tunings": tuning.inputs(pools),
         "proofs": {
-            "sharing": geometry.proofs(contained, validations(contained)),
+            "sharing": geometry.proofs(contained, checks),
             "preemption": [] if claims else policy.preemptions(pool.as_result() for pool in contained),
         },
         "partitions": [] if claims else policy.inputs(pool.as_result() for pool in contained),
@@ -265,9 +266,7 @@ def stack(pools: t.Sequence[Pool], backend: str | None = None) -> JsonObject:
     return {"backend": backend or "nvidiadriver", "driver": {}}
 
 
-def validations(
-    pools: t.Iterable[Pool], claims: bool = False, incomplete: t.Collection[str] = ()
-) -> list[JsonObject]:
+def validations(pools: t.Iterable[Pool], claims: bool, incomplete: t.Collection[str]) -> list[JsonObject]:
     """Return the input of each validation. claims: pods claim the devices."""
     return [
         {

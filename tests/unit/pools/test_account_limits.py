@@ -49,18 +49,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.repo
             "spot",
             [("Total Regional Spot vCPUs", "vCPUs", 8)],
         ),
-        (
-            "gcp",
-            {
-                "instance_type": "n1-standard-8",
-                "zones": ["us-central1-a"],
-                "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 2}},
-            },
-            "spot",
-            [
-                ("GPUS_ALL_REGIONS of the project", "GPUs", 4),
-                ("PREEMPTIBLE_NVIDIA_T4_GPUS of the region", "GPUs", 4),
-            ],
+        *(
+            (
+                "gcp",
+                {
+                    "instance_type": "n1-standard-8",
+                    "zones": ["us-central1-a"],
+                    "gcp": {"gpus": {"type": f"nvidia-tesla-{model.lower()}", "count": 2}},
+                },
+                "spot",
+                [
+                    ("GPUS_ALL_REGIONS of the project", "GPUs", 4),
+                    (f"PREEMPTIBLE_NVIDIA_{model}_GPUS of the region", "GPUs", 4),
+                ],
+            )
+            for model in ("T4", "P4", "P100", "V100")
         ),
         (
             "gcp",
@@ -72,12 +75,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.repo
     ],
 )
 def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expected: list[t.Any]) -> None:
-    found = [
-        (one["limit"], one["unit"], one["needs"])
-        for one in planned(
-            [{"name": "a", "candidates": [candidate], "replicas": 2, "market": market}], cloud
-        )["limits"]
-    ]
+    pools = [{"name": "a", "candidates": [candidate], "replicas": 2, "market": market}]
+    limits = planned(pools, cloud)["limits"]
+    found = [(one["limit"], one["unit"], one["needs"]) for one in limits]
+    assert cloud != "gcp" or all(one["is_name"] == ("_" in one["limit"]) for one in limits)
     if ... in expected:
         assert (found[0], len(found), "GPUs of the region" in found[1][0]) == (expected[0], 2, True)
     else:

@@ -36,8 +36,8 @@ def planned(value: t.Any, **more: t.Any) -> Data:
         (True, {"max_unhealthy": 1}),
         (False, False),
         (
-            {"max_unhealthy": "40%", "startup_timeout": "45m"},
-            {"max_unhealthy": "40%", "startup_timeout": "45m"},
+            {"max_unhealthy": "40%", "startup_timeout": "45m", "paused": True},
+            {"max_unhealthy": "40%", "startup_timeout": "45m", "paused": True},
         ),
         ({"max_unhealthy": 0, "unhealthy_after": "1h30m"}, {"max_unhealthy": 0, "unhealthy_after": "1h30m"}),
     ],

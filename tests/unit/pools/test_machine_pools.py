@@ -121,7 +121,10 @@ def test_the_command_of_azure_has_the_release_and_its_own_form_of_labels_and_tai
         "--disk-size 256 --disk-storage-account-type Premium_LRS"
     )
     assert {*found.placeholders} >= {"RESOURCE_GROUP", "CLUSTER_NAME", "LOCATION", "SUBNET_ID"}
-    assert not {"VERSION", "RELEASE_IMAGE"} & {*found.placeholders}
+    assert (found.left_out, {"VERSION", "RELEASE_IMAGE"} & {*found.placeholders}) == ([], set())
+    assert (
+        "VERSION" in machine_pools.make(pool, cluster("aro", "Azure"), machine_pools.Release()).placeholders
+    )
 
 
 def test_a_cluster_that_tells_its_name_needs_no_placeholder_for_it() -> None:
@@ -273,7 +276,7 @@ def test_a_pool_with_tuning_brings_its_tuned_in_a_config_map() -> None:
     assert config_map["metadata"] == {"name": "CLUSTER_NAME-t4-tuning", "namespace": "HUB_NAMESPACE"}
     assert node_pool["spec"]["tuningConfig"] == [{"name": "CLUSTER_NAME-t4-tuning"}]
     tuned = json.loads(config_map["data"]["tuning"])
-    assert tuned["kind"] == "Tuned"
+    assert (config_map["apiVersion"], config_map["kind"], tuned["kind"]) == ("v1", "ConfigMap", "Tuned")
     assert tuned["spec"]["recommend"][0]["match"] == [{"label": "gpu-pool", "value": "t4"}]
 
 

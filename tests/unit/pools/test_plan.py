@@ -59,29 +59,44 @@ def test_the_plan_of_a_pool() -> None:
         cloud="aws",
     )
     (planned,) = plan["pools"]
-    assert (
-        planned["candidates"][0]
-        | {"gpu_model": "T4", "gpus_per_node": 1, "arch": "amd64", "vcpus": 4, "memory_gib": 16}
-        == planned["candidates"][0]
-    )
-    assert (planned["replicas"], planned["min_replicas"], planned["market"], planned["accelerator"]) == (
-        2,
-        2,
-        {"type": "on_demand"},
-        "nvidia-t4",
-    )
-    assert planned["expected"] == {"nvidia.com/gpu": 1}
-    assert planned["node_selector"] == {"accelerators.openshift/pool": "t4"}
+    common = {"accelerator": "nvidia-t4", "expected": {"nvidia.com/gpu": 1}}
+    facts = {"gpu_model": "T4", "gpus_per_node": 1, "gpu_memory_gib": 16, "gpu_share": "1"}
+    machine = {"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "vcpus": 4, "memory_gib": 16}
+    kind = {"arch": "amd64", "vendor": "nvidia", "driver": "datacenter", "mig_capable": False}
+    empty: Data = {"quota": [], "priority": [], "autoscale": {}, "disk": {}, "sharing": {}, "tuning": {}}
+    counts = {"replicas": 2, "min_replicas": 2, "existing": False, "mixed": False, "labels": {"team": "ml"}}
+    assert planned == {
+        **empty,
+        **common,
+        **counts,
+        "name": "t4",
+        "candidates": [{**common, **facts, **machine, **kind}],
+        "market": {"type": "on_demand"},
+        "node_selector": {"accelerators.openshift/pool": "t4"},
+        "taints": [TAINT, other, {"key": "x", "effect": "PreferNoSchedule"}],
+        "validate": {"benchmark": "vectoradd"},
+    }
     assert plan["tolerations"] == [
         {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
         {"key": "team", "operator": "Equal", "value": "ml", "effect": "NoSchedule"},
         {"key": "x", "operator": "Exists", "effect": "PreferNoSchedule"},
     ]
-    assert (
-        plan["validations"][0] | {"name": "t4", "benchmark": "vectoradd", "expected": {"nvidia.com/gpu": 1}}
-        == plan["validations"][0]
-    )
-    assert plan["expected_labels"][0]["min_nodes"] == 2
+    selected = {"node_selector": planned["node_selector"], "min_nodes": 2}
+    group = {"name": "t4", "expected": {"nvidia.com/gpu": 1}, **selected}
+    assert plan["groups"] == [{**group, "gpu_models": ["T4"]}]
+    more = {"tolerations": plan["tolerations"], "benchmark": "vectoradd", "image": "", "claims": False}
+    assert plan["validations"] == [{**group, **more}]
+    assert plan["expected_labels"] == [
+        {"labels": {"feature.node.kubernetes.io/pci-10de.present": "true"}, **selected}
+    ]
+
+
+def test_types_with_other_numbers_of_gpus_are_groups_of_their_own() -> None:
+    kinds = candidate("g4dn.xlarge") + candidate("g4dn.12xlarge")
+    found = pool_builders.plan([pool(mixed=True, candidates=kinds)], cloud="aws")["groups"]
+    assert [(*group["node_selector"].values(), *group["expected"].values()) for group in found] == [
+        *(("t4", "g4dn.xlarge", 1), ("t4", "g4dn.12xlarge", 4))
+    ]
 
 
 def test_quotas_of_pools_are_added_up() -> None:
@@ -118,6 +133,19 @@ def test_old_gpus_without_a_driver_of_their_own_are_told_before_a_machine_is_bou
     assert "driver: {version: 580." in remark
     last = DRIVER | {"version": "580.173.02"}
     assert pool_builders.plan([old | {"driver": last}], cloud="aws")["remarks"] == []
+
+
+def test_devices_that_the_usual_driver_does_not_serve_are_told() -> None:
+    kinds = candidate("Standard_NV6ads_A10_v5", "1") + candidate("Standard_NV36ads_A10_v5", "1")
+    needs = "its A10 as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
+    assert pool_builders.plan([pool(candidates=kinds, mixed=True)], cloud="azure")["remarks"] == [
+        f"gpu_pools: Standard_NV6ads_A10_v5 of pool t4 has 1/6 of {needs}",
+        f"gpu_pools: Standard_NV36ads_A10_v5 of pool t4 has {needs}",
+    ]
+
+
+def test_a_type_is_known_before_the_platform_is() -> None:
+    assert pool_builders.plan([pool()])["pools"] == pool_builders.plan([pool()], cloud="aws")["pools"]
 
 
 def test_a_priority_class_that_pools_share_is_made_once() -> None:
@@ -259,7 +287,7 @@ def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
     }
     pools = pool_plan.draft([described]).pools(Place("aws", None, None))
     [remark] = pool_plan.assemble(pools).warnings
-    assert "the quotas allow only 1" in remark
+    assert remark.startswith("gpu_pools: the pools offer 2 nvidia.com/gpu, but the quotas allow only 1 in")
     assert pool_plan.assemble(pools, given={"training"}).warnings == ()
 
 

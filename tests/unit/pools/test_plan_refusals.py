@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 import pytest
@@ -9,7 +10,9 @@ from unit import pool_builders
 from unit.pools.builders import DRIVER, NOBODY, TAINT, Data, candidate, existing, pool, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 GDS: t.Final = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia", "image": "nvidia-fs"}
 
@@ -286,6 +289,11 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
             "[1].existing.node_selector",
         ),
         (
+            [pool(accelerator="a"), existing(1, **t.cast("Data", {"cluster-api/accelerator": "a"}))],
+            "POOL-OVERLAP",
+            "[1].existing.node_selector",
+        ),
+        (
             [
                 pool(priority=[{"name": "x", "value": 1}]),
                 pool(name="b", priority=[{"name": "x", "value": 2}]),
@@ -350,6 +358,19 @@ def test_a_value_that_is_no_list_is_one_problem_with_how_to_write_it(raw: t.Any)
     assert len(caught.value.facts["problems"]) == 1
     assert "gpu_pools:\n  - name: training" in caught.value.remedy
     assert "-e @FILE" in caught.value.remedy
+
+
+def test_what_stands_in_the_place_of_the_list_is_said() -> None:
+    said = ("a mapping: each pool begins with a dash", "text (-e NAME=VALUE always", "the value 3")
+    for raw, what in zip(({"name": "x"}, "x", 3), said, strict=True):
+        with pytest.raises(InputError, match=re.escape(f"gpu_pools: must be a list of pools, not {what}")):
+            pool_builders.plan(raw, cloud="aws")
+
+
+def test_a_quota_counts_in_one_way() -> None:
+    for numbers, given in ({}, "none"), ({"gpus": 1, "hard": {"requests.nvidia.com/gpu": 1}}, "both"):
+        with pytest.raises(InputError, match=rf"hard \(names resources itself\), not {given}\.$"):
+            pool_builders.plan([pool(quota=[{"namespace": "a", **numbers}])], cloud="aws")
 
 
 def test_the_nearest_name_is_offered() -> None:
@@ -431,3 +452,63 @@ def test_a_gate_needs_machines_of_ours_and_devices_that_nodes_offer() -> None:
     with pytest.raises(InputError) as caught:
         pool_builders.plan([pool(validate={"gate": True})], cloud="aws", backend="dra")
     assert [one["path"] for one in caught.value.facts["problems"]] == ["gpu_pools[0].validate.gate"]
+
+
+def refused(keys: str, value: t.Any) -> bool:
+    """Return whether a pool refuses this value. keys: from the pool to the value; LIST[] has one entry."""
+    for key in reversed(keys.split()):
+        value = {key.removesuffix("[]"): [value] if key.endswith("[]") else value}
+    found = Problems()
+    read_map(value, POOL, "", found)
+    assert {one.code for one in found.found} <= {"POOL-VALUE", "POOL-REQUIRED"}
+    return any(one.code == "POOL-VALUE" for one in found.found)
+
+
+@pytest.mark.parametrize(
+    ("keys", "low", "high"),
+    [
+        *(("replicas", 0, 1000), ("min_replicas", 0, 1000), ("spare", 0, 100000)),
+        *(("autoscale min", 0, 1000), ("autoscale max", 1, 1000), ("quota[] gpus", 0, 100000)),
+        *(("disk size_gib", 16, 65536), ("disk iops", 100, 256000), ("disk throughput_mib", 125, 2000)),
+        *(("existing expected nvidia.com/gpu", 1, 1024), ("priority[] value", -2147483648, 1000000000)),
+    ],
+)
+def test_numbers_have_bounds(keys: str, low: int, high: int) -> None:
+    assert [refused(keys, number) for number in (low - 1, low, high, high + 1)] == [True, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("keys", "choices"),
+    [
+        ("taints[] effect", ("NoSchedule", "PreferNoSchedule", "NoExecute")),
+        ("partition", ("hard", "soft")),
+        ("driver kernel_module_type", ("auto", "open", "proprietary")),
+        ("priority[] preemption_policy", ("PreemptLowerPriority", "Never")),
+        ("validate on_failure", ("report", "taint", "cordon")),
+        ("validate image_archs", (["amd64"], ["arm64"])),
+    ],
+)
+def test_words_that_an_option_knows(keys: str, choices: tuple[t.Any, ...]) -> None:
+    assert not any(refused(keys, word) for word in choices)
+    assert refused(keys, ["other"] if isinstance(choices[0], list) else "other")
+
+
+def test_what_each_part_of_a_pool_must_say() -> None:
+    lists: Data = {key: [{}] for key in ("candidates", "taints", "quota", "priority")}
+    found = Problems()
+    read_map({**lists, "existing": {}, "autoscale": {}, "driver": {"env": [{}]}}, POOL, "", found)
+    assert {one.path for one in found.found} == {
+        "name",
+        *("candidates[0].instance_type", "existing.node_selector", "existing.expected"),
+        *("autoscale.min", "autoscale.max", "taints[0].key", "taints[0].effect"),
+        *("driver.env[0].name", "driver.env[0].value"),
+        *("quota[0].namespace", "priority[0].name", "priority[0].value"),
+    }
+
+
+def test_a_driver_with_everything_beside_it_is_read_whole() -> None:
+    flags = {"use_precompiled": True, "rdma": {"enabled": True, "use_host_mofed": False}}
+    whole = {"driver": {**DRIVER, **flags, "gds": GDS, "gdrcopy": GDS}}
+    found = Problems()
+    assert read_map({"name": "a", **whole}, POOL, "", found) == {"name": "a", **whole}
+    assert not found.found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit import engine
+from unit import engine, pool_builders
 from unit.fake_server import FakeServer
+from unit.pools.builders import existing, pool as described
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -231,3 +232,13 @@ def test_a_wrong_number_of_gpus_is_found_once_the_platform_is_known() -> None:
     with pytest.raises(InputError) as caught:
         draft.pools(Place("aws"))
     assert caught.value.code == "POOL-GPUS"
+
+
+def test_a_planned_pool_makes_and_scales_machines_as_its_description() -> None:
+    scaled = described(replicas=None, autoscale={"min": 1, "max": 2})
+    cases = (described(), True, False), (scaled, True, True), (existing(a="b"), False, False)
+    for given, makes, scales in cases:
+        for pools in ([given], pool_builders.plan([given], cloud="aws")["pools"]):
+            checked = pool_plan.draft(pools)
+            checked.check(Place("aws"))
+            assert (checked.makes_machines, checked.is_scaled) == (makes, scales)

@@ -106,6 +106,25 @@ def test_a_wrong_entry_is_refused_with_its_path(entry: t.Any, code: str, path: s
     assert problems([with_programs(entry)]) == [(code, f"{AT}{path}")]
 
 
+def test_every_option_of_a_program_is_passed() -> None:
+    judged = {"image": "example.com/a:1", "expected": {"x": 1.0}, "tolerance": 0.5}
+    wanted: list[Data] = [
+        *({"program": name, "image": "example.com/a:1"} for name in ("nvidia_smi", "vectoradd")),
+        {"program": "matmul", **judged, "seconds": 3600, "types": ["fp32", "tf32", "bf16", "fp16", "fp8"]},
+        *({"program": "dcgm", "image": "example.com/a:1", "level": level} for level in (1, 4)),
+        {"program": "nvbandwidth", **judged},
+        {"program": "nccl", **judged, "nodes": 1000},
+        *({"program": "resnet50", **judged, "variant": variant} for variant in ("current", "2019")),
+        *({"program": name, "seconds": 1} for name in ("gpu_burn", "trtexec")),
+        {"program": "vllm", **judged, "model": "m"},
+        *({**OWN, "expected": judged["expected"], "better": way} for way in ("higher", "lower")),
+        {**OWN, **judged, "name": "mine", "unit": "GB/s", "seconds": 3},
+    ]
+    many = with_programs(*wanted, candidates=candidate("p5.48xlarge"), replicas=1000)
+    (validation,) = pool_builders.plan([many], cloud="aws")["validations"]
+    assert validation["programs"] == wanted
+
+
 def test_the_nearest_name_of_an_unknown_program_is_said() -> None:
     (problem,) = told(with_programs("matmull"))
     assert "matmul" in f"{problem['message']} {problem['remedy']}"

@@ -94,6 +94,9 @@ def test_a_new_pool() -> None:
         {"step": "nodes", "action": "create", "object": SET, "fields": [], "unchecked": "Why."}
     ]
     assert (told["drained"], told["rebooted"], told["cost"]) == ([], [], None)
+    kinds = {"instance_types": ["p4d.24xlarge"], "others": ["g4dn.12xlarge"], "devices": 16}
+    nodes = {"now": 0, "then": 2}
+    assert told["pools"][0] == {"name": "training", **kinds, "nodes": nodes, "drift": [], "cost": None}
     assert [line.split() for line in told["table"]] == [
         ["POOL", "INSTANCE", "TYPE", "NODES", "(now/then)", "GPUS", "COST/HOUR"],
         ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/2", "16", "-"],
@@ -104,6 +107,14 @@ def test_a_new_pool() -> None:
         ["limit", "192", "vCPUs", "of", "Running", "On-Demand", "P", "instances", "(training)"],
         ["quota", "team-a/gpu-quota", "requests.nvidia.com/gpu", "8"],
     ]
+
+
+def test_what_loops_say_is_told_once_and_pools_that_stay_have_their_command() -> None:
+    item = {"warnings": ["of an item"], "other_pools": ["training", "older"]}
+    told = report(planned(), {"nodes": {"results": [item, item], "warnings": ["of the loop"]}, "none": None})
+    assert told["warnings"] == ["of the loop", "of an item"]
+    (stays,) = told["leftovers"]
+    assert told["table"][-1] == f"stays   pool older, not in this list of pools; {stays['command']}"
 
 
 def changed() -> Data:
@@ -174,7 +185,9 @@ def test_which_nodes_restart_follows_from_what_is_written(nodes: list[str] | Non
     assert [one for one in told["table"] if one.startswith("reboot")] == [
         f"reboot  {line} (MachineConfig 50-hugepages)"
     ]
-    assert "KubeletConfig" in report(planned(), {"stack": {"foreseen": written[1:]}})["no_reboot"]
+    why = report(planned(), {"stack": {"foreseen": written[1:]}})["no_reboot"]
+    kinds = "MachineConfig, MachineConfigPool, KubeletConfig, ContainerRuntimeConfig, PerformanceProfile"
+    assert why.startswith(f"The run would write no {kinds} or SriovNetworkNodePolicy. The pod of a driver")
 
 
 def test_what_the_autoscaler_may_do() -> None:
