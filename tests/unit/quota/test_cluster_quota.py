@@ -166,7 +166,8 @@ def test_one_name_twice_is_refused() -> None:
 def test_not_counted_is_pending() -> None:
     (wanted,) = cluster_quota.read([entry()])
     live = {"metadata": {"name": "research"}}
-    assert cluster_quota.judge([live], [wanted]).code == "QUOTA-NOT-COUNTED"
+    found = cluster_quota.judge([live], [wanted])
+    assert (found.reason, found.code) == ("NotCounted", "QUOTA-NOT-COUNTED")
     half = {**live, "status": {"total": {"hard": {GPU: "4"}, "used": {GPU: "0"}}}}
     assert not cluster_quota.judge([half], [wanted]).is_ready
     assert cluster_quota.findings(wanted, live) == []

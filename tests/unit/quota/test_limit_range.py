@@ -53,8 +53,9 @@ def test_only_defaults_that_are_missing() -> None:
 
 
 def test_what_nobody_gives_is_told_with_the_option() -> None:
-    plan = limit_range.plan("q", needed({"requests.memory": "1Gi"}), {"cpu": "1"}, [])
-    (found,) = limit_range.findings("q", plan.lacking)
+    plan = limit_range.plan("q", needed({"requests.memory": "1Gi"}, {"cpu": "1"}), {}, [])
+    found, of_cpu = limit_range.findings("q", plan.lacking)
+    assert "Set limit_range of quota q, such as {cpu: 500m}." in of_cpu.message
     assert (found.code, found.quota, found.path, found.is_ours) == (
         "QUOTA-FORCES",
         "q0",

@@ -8,7 +8,7 @@ from unit.quota.builders import GPU, quota
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import others
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import others, scopes
 
 OURS: t.Final = "accelerators.openshift"
 
@@ -56,6 +56,10 @@ def test_scopes_that_another_manager_set_differ() -> None:
     assert found == others.Kept("scopes", "none", "BestEffort Exists", "kubectl-edit")
     assert found.as_result()["field"] == "spec.scopeSelector"
     assert others.has_scopes_of_others(scoped, None)
+    wanted = scopes.selector(["high"])
+    assert others.differing(scoped, {}, wanted)[0].wanted == "PriorityClass In [high]"
+    scoped["spec"] = {"scopeSelector": wanted}
+    assert not others.has_scopes_of_others(scoped, wanted)
     kept = others.Kept("scopes", "BestEffort Exists", None, "kubectl-edit")
     assert "scopes stays none (asked: BestEffort Exists" in others.warning(scoped, [kept])
     assert not others.has_scopes_of_others(live("kubectl-edit"), None)

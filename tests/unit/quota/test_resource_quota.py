@@ -59,6 +59,7 @@ def test_devices_that_pods_claim() -> None:
             "requests": [
                 {"name": "x", "exactly": {"deviceClassName": "gpu.nvidia.com"}},
                 {"name": "y", "firstAvailable": []},
+                {"name": "z", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 2}},
             ]
         }
     }
@@ -68,15 +69,17 @@ def test_devices_that_pods_claim() -> None:
             "pod": "p",
             "claim": "c",
             "owner": {"kind": "Pod", "name": "p"},
-            "requests": {"gpu.nvidia.com": 1},
+            "requests": {"gpu.nvidia.com": 3},
         }
     ]
+    assert resource_quota.claimants(limits, [{**taken, "status": {}}])[0]["owner"]["name"] == "c"
 
 
 def test_use_comes_from_the_quotas_that_count_and_else_from_pods_and_claims() -> None:
     scoped: KubeObject = {"spec": {"scopes": ["BestEffort"]}, "status": {"used": {GPU: "9"}}}
     plain: KubeObject = {"spec": {}, "status": {"used": {GPU: "3", "pods": "1"}}}
     assert resource_quota.counted([scoped, plain], [GPU]) == {GPU: "3"}
+    assert resource_quota.counted([plain, scoped], [GPU]) == {GPU: "3"}
     named = [{**each, "metadata": {"name": name}} for name, each in (("s", scoped), ("p", plain))]
     assert resource_quota.counted(named, [GPU, "pods"], "s") == {GPU: "9"}
     claims = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"

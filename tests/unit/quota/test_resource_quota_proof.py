@@ -71,7 +71,8 @@ def test_the_proof_claims_one_device_too_many() -> None:
     limits = {CLAIMED: "2"}
     resource_quota.check_provable(limits)
     over = resource_quota.proof(quota(limits, {CLAIMED: "1"}), limits)
-    assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
+    metadata = {"generateName": "gpu-quota-proof-", "namespace": "a"}
+    assert (over["kind"], over["metadata"]) == ("ResourceClaim", metadata)
     assert over["spec"]["devices"]["requests"][0]["exactly"] == {
         "deviceClassName": "gpu.nvidia.com",
         "allocationMode": "ExactCount",

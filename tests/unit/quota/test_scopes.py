@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import scopes
 
 
@@ -31,4 +34,12 @@ def test_the_first_field_that_excludes_pods_is_named() -> None:
     assert scopes.void({"scopes": ["NotTerminating", "Terminating"]}) == scopes.Void(
         "spec.scopes[0]", "no pod has the scopes Terminating and NotTerminating together"
     )
+    assert scopes.void({"scopes": ["BestEffort", "NotBestEffort"]}) is not None
     assert scopes.void({"scopes": ["BestEffort"]}) is None
+
+
+def test_what_a_quota_of_priority_classes_limits() -> None:
+    resources = ("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
+    scopes.check(dict.fromkeys(("pods", "requests.nvidia.com/gpu", *resources), "1"), ["a"])
+    with pytest.raises(InputError, match="services"):
+        scopes.check({"services": "1"}, ["a"])

@@ -76,6 +76,7 @@ def test_a_class_that_does_not_exist_is_told_unless_it_is_planned() -> None:
     planned = {"resources": ["nvidia.com/gpu"], "priority_classes": ["gpu-trainig"]}
     quiet = one.api(check_mode=True)
     steps.present(quiet, asked("gpu-trainig", planned=planned, nodes_exist=False))
+    steps.present(quiet, asked("gpu-trainig", nodes_exist=False))
     assert quiet.warnings == []
     assert set(one.asked()) & {"GET nodes", "GET priorityclasses"} == set()
 
