@@ -103,3 +103,7 @@ def test_bad_defaults_name_their_path(asked: dict[str, t.Any], path: str) -> Non
 def test_defaults_are_canonical() -> None:
     assert limit_range.read({"memory": "2048Mi", "cpu": "0.5"}) == ASKED
     assert limit_range.read(None) is None
+
+
+def test_the_mark_on_quotas_of_earlier_releases_is_known() -> None:
+    assert limit_range.MARK == "accelerators.openshift/limit-range"
