@@ -124,7 +124,7 @@ def _drained(result: JsonObject) -> list[JsonObject]:
 
 def _more(result: JsonObject, why: str) -> list[JsonObject]:
     left = number_missing(result, why)
-    return [{"machine": f"and {left} more", "machine_set": "", "node": "other nodes"}] if left else []
+    return [{"machine": "", "machine_set": "", "node": number_of(left, "other node")}] if left else []
 
 
 def _rebooted(result: JsonObject) -> list[JsonObject]:
@@ -181,10 +181,10 @@ def _scaling_lines(scaling: JsonObject) -> list[str]:
 
 def _node_lines(summary: JsonObject) -> list[str]:
     """Return the lines of nodes that are drained or rebooted, and of machine sets that drifted."""
-    lines = [
-        f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
-        for one in summary["drained"]
-    ]
+    lines = []
+    for one in summary["drained"]:
+        machine = f", machine {one['machine']}" if one["machine"] else ""
+        lines.append(f"drain   {one['node'] or 'no node'} ({one['for']}{machine})")
     lines += [
         f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})"
         for one in summary["rebooted"]

@@ -155,6 +155,15 @@ def test_which_nodes_of_a_pool_are_drained() -> None:
     ]
 
 
+def test_nodes_that_a_long_result_leaves_out_are_counted() -> None:
+    plan = planned()
+    left = [{"list": "removed", "pool": None, "number": 40}]
+    gone = [{"machine": "m9", "machine_set": "a", "node": "n9"}]
+    nodes = obtained(plan["pools"][0], 1, 3, removed=gone, left_out=left)
+    lines = [line for line in report(plan, {"nodes": nodes})["table"] if line.startswith("drain ")]
+    assert lines == ["drain   n9 (removed, machine m9)", "drain   40 other nodes (removed)"]
+
+
 def test_a_pool_that_changes() -> None:
     told = changed()
     assert told["warnings"] == ["careful"]
