@@ -9,6 +9,8 @@ from unit.machines.builders import Data, cluster, lived, plan, worker
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
+HOST: t.Final = {"baremetal": {"host_selector": {"gpu": "t4"}}}
+
 
 def code(**more: t.Any) -> str:
     with pytest.raises(AcceleratorError) as caught:
@@ -31,6 +33,16 @@ def code(**more: t.Any) -> str:
         ({"on": cluster("None")}, "MACH-NO-API"),
         ({"on": cluster("External")}, "MACH-NO-API"),
         ({"on": cluster(topology="External")}, "MACH-NO-API"),
+        (
+            {
+                "on": cluster("BareMetal"),
+                "instance_type": None,
+                "zones": [],
+                "candidates": [{"instance_type": "gpu-host", "gpus": 1, "gpu_model": "T4", **HOST}],
+                "image": "registry.example.com/rhcos",
+            },
+            "POOL-CONFLICT",
+        ),
         (
             {
                 "on": cluster("PowerVS"),
