@@ -33,6 +33,13 @@ class Api(Session):
         """
         return reads.get(self, kind, name, namespace)
 
+    def get_if_served(self, kind: Kind, name: str, namespace: str | None = None) -> KubeObject | None:
+        """Return what `get` does; None too if the cluster does not serve the kind."""
+        try:
+            return self.get(kind, name, namespace)
+        except KindNotServedError:
+            return None
+
     def list(
         self,
         kind: Kind,

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
-from .._core.errors import AcceleratorError, ConflictError, ForbiddenError, KindNotServedError
+from .._core.errors import AcceleratorError, ForbiddenError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned, selector
+from .._frame.patch_as_read import patch_as_read
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
 from .._olm import support
@@ -20,8 +20,6 @@ from .querier import check_url, opened
 _MAP, _RULE, _MONITOR = known("ConfigMap"), known("PrometheusRule"), known("ServiceMonitor")
 _NAMESPACE: t.Final = known("Namespace")
 _PLUGIN, _CONSOLE, _DEPLOYMENT = known("ConsolePlugin"), known("Console"), known("Deployment")
-# How often a write to the console's list is tried when others write it too.
-_TRIES: t.Final = 5
 
 
 def present(api: Api, params: GpuMonitoringParams) -> dict[str, t.Any]:
@@ -113,17 +111,10 @@ def _image(api: Api, params: GpuMonitoringParams) -> str:
     """Return the image of the console plugin, or "" if none is asked for. Raises AcceleratorError."""
     if not params["console"]:
         return ""
-    console.refuse(_look(api, _CONSOLE, "cluster") if api.served(_PLUGIN) else None)
+    console.refuse(api.get_if_served(_CONSOLE, "cluster") if api.served(_PLUGIN) else None)
     return params["console_image"] or console.image(
         support.cluster_release(api.get(known("ClusterVersion"), "version"))
     )
-
-
-def _look(api: Api, kind: Kind, object_name: str) -> KubeObject | None:
-    """Return an object of the console; None on a cluster without one."""
-    with contextlib.suppress(KindNotServedError):
-        return api.get(kind, object_name)
-    return None
 
 
 def _plug(api: Api, space: str, image: str) -> dict[str, t.Any]:
@@ -138,7 +129,7 @@ def _plug(api: Api, space: str, image: str) -> dict[str, t.Any]:
 
 def _unplug(api: Api, space: str) -> dict[str, t.Any]:
     """Take away the plugin that this collection made, and its entry first."""
-    if not owned(_look(api, _PLUGIN, console.NAME)):
+    if not owned(api.get_if_served(_PLUGIN, console.NAME)):
         return {}
     found = _list(api, is_wanted=False)
     for kind in (_DEPLOYMENT, known("Service")):
@@ -149,15 +140,12 @@ def _unplug(api: Api, space: str) -> dict[str, t.Any]:
 
 def _list(api: Api, *, is_wanted: bool) -> dict[str, t.Any]:
     """Put the plugin into the list of the console, or take it out. Return a note about its pods, if any."""
-    for attempt in range(1, _TRIES + 1):
+
+    def patch() -> KubeObject:
         live = api.get(_CONSOLE, "cluster")
-        body = console.listing(live, is_wanted=is_wanted) if live else {}
-        if not body:
-            break
-        with contextlib.suppress(*([ConflictError] if attempt < _TRIES else [])):
-            api.merge_patch(_CONSOLE, "cluster", None, body)
-            return {"note": console.NOTE}
-    return {}
+        return console.listing(live, is_wanted=is_wanted) if live else {}
+
+    return {"note": console.NOTE} if patch_as_read(api, _CONSOLE, "cluster", patch) else {}
 
 
 def _namespace(api: Api, params: GpuMonitoringParams) -> KubeObject:

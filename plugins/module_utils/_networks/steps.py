@@ -9,13 +9,14 @@ import typing as t
 from dataclasses import dataclass
 
 from .._core import fields
-from .._core.errors import AcceleratorError, ApiError, ConflictError, KindNotServedError
+from .._core.errors import AcceleratorError, ApiError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import POOL, owned, selector, validation_namespace
 from .._frame.adopt_or_apply import adopt_or_apply
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._frame.dry_run import dry_run_apply
+from .._frame.patch_as_read import patch_as_read
 from .._impact import consent
 from .._impact.impact import Question
 from .._kube.client import Api, Query
@@ -27,8 +28,6 @@ from .schema import IPOIB, MACVLAN, Network
 
 Result = dict[str, t.Any]
 NODE: t.Final = known("Node")
-# How often a write to the cluster's Network is tried when others write it too.
-_TRIES: t.Final = 5
 _DENIED: t.Final = "denied the request"
 
 
@@ -324,37 +323,32 @@ def _merge(api: Api, networks: t.Sequence[Network], gone: t.Collection[str] = ()
         for space in network.namespaces
     ]
     names = {*gone, *(network.name for network in networks)}
-    for attempt in range(1, _TRIES + 1):
+
+    def patch() -> KubeObject:
         live = _cluster_network(api)
         note = str((live["metadata"].get("annotations") or {}).get(ADDED) or "")
         if not note and not asked:
-            return
+            return {}
         ours = {entry for entry in note.split(",") if entry}
         entries = (live.get("spec") or {}).get("additionalNetworks") or []
         _refuse_entries(asked, entries, ours)
         keys = {_entry(entry) for entry in asked}
         going = {key for key in ours if key.partition("/")[2] in names} - keys
-        kept = [entry for entry in entries if _entry(entry) not in keys | going]
-        body: KubeObject = {
-            "metadata": {
-                "resourceVersion": live["metadata"]["resourceVersion"],
-                "annotations": {ADDED: ",".join(sorted(ours - going | keys)) or None},
-            },
-            "spec": {"additionalNetworks": [*kept, *asked]},
-        }
-        after = body["spec"]["additionalNetworks"]
+        after = [*(entry for entry in entries if _entry(entry) not in keys | going), *asked]
         if sorted(after, key=_entry) == sorted(entries, key=_entry):
-            return
-        with contextlib.suppress(*([ConflictError] if attempt < _TRIES else [])):
-            api.merge_patch(CLUSTER_NETWORK, "cluster", None, body)
-            return
+            return {}
+        metadata = {
+            "resourceVersion": live["metadata"]["resourceVersion"],
+            "annotations": {ADDED: ",".join(sorted(ours - going | keys)) or None},
+        }
+        return {"metadata": metadata, "spec": {"additionalNetworks": after}}
+
+    patch_as_read(api, CLUSTER_NETWORK, "cluster", patch)
 
 
 def _cluster_network(api: Api) -> KubeObject:
     """Return the cluster's Network; without one, an object that has nothing."""
-    with contextlib.suppress(KindNotServedError):
-        return api.get(CLUSTER_NETWORK, "cluster") or {"metadata": {}}
-    return {"metadata": {}}
+    return api.get_if_served(CLUSTER_NETWORK, "cluster") or {"metadata": {}}
 
 
 def _entry(entry: t.Mapping[str, t.Any]) -> str:
