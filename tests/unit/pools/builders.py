@@ -12,6 +12,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.acco
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
 Data = dict[str, t.Any]
+# Options of gpu_plan as the module gives them, but for the pools.
+PARAMS: t.Final[Data] = {
+    "gpu_pools_name": "gpu_pools",
+    "platform": None,
+    "accelerator_limits": None,
+    "backend": None,
+    "catalogue": [],
+    "queues": [],
+    "networks": [],
+    "incomplete": [],
+    "prices": None,
+    "cost_classes": None,
+    "replicas": {},
+    "leftovers": False,
+}
 TAINT = {"key": "nvidia.com/gpu", "value": "t4", "effect": "NoSchedule"}
 
 

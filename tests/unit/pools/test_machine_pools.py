@@ -8,6 +8,7 @@ import typing as t
 import pytest
 from unit import engine
 from unit.fake_server import FakeServer
+from unit.pools.builders import PARAMS
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -281,22 +282,7 @@ def test_a_pool_with_tuning_brings_its_tuned_in_a_config_map() -> None:
 
 
 def ask(server: FakeServer, *pools: Data, **params: t.Any) -> Data:
-    given = {
-        "pools": list(pools),
-        "gpu_pools_name": "gpu_pools",
-        "platform": None,
-        "accelerator_limits": None,
-        "backend": None,
-        "catalogue": [],
-        "queues": [],
-        "networks": [],
-        "incomplete": [],
-        "prices": None,
-        "cost_classes": None,
-        "replicas": {},
-        "leftovers": False,
-        **params,
-    }
+    given = {**PARAMS, "pools": list(pools), **params}
     return steps.plan(engine.api_on(server), t.cast(steps.GpuPlanParams, given))
 
 

@@ -7,7 +7,7 @@ import typing as t
 import pytest
 from unit import engine, pool_builders
 from unit.fake_server import FakeServer
-from unit.pools.builders import existing, pool as described
+from unit.pools.builders import PARAMS, existing, pool as described
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -145,22 +145,6 @@ def test_wrong_input_costs_no_request() -> None:
             t.cast("steps.GpuPlanParams", {**PARAMS, "pools": [{**POOLS[0], "taints": "x"}]}),
         )
     assert server.requests == []
-
-
-PARAMS: t.Final[Data] = {
-    "gpu_pools_name": "gpu_pools",
-    "platform": None,
-    "accelerator_limits": None,
-    "backend": None,
-    "catalogue": [],
-    "queues": [],
-    "networks": [],
-    "incomplete": [],
-    "prices": None,
-    "cost_classes": None,
-    "replicas": {},
-    "leftovers": False,
-}
 
 
 @pytest.mark.parametrize(
