@@ -8,7 +8,7 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 from unit.networks.builders import Given, macvlan, sriov
-from unit.pools.test_planned_once import PARAMS
+from unit.pools.builders import PARAMS
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import steps
