@@ -128,10 +128,14 @@ THERE, MISSING, REFUSED = "there", "missing", "not allowed"
 UNREACHABLE, NOT_ASKED = "unreachable", "not asked"
 _LEAD: t.Final = "Internal error occurred: "
 # With mirrors the message has one text for each registry; the image is missing only if all of them say so.
+_IPV6: t.Final = r"\[[\da-f:]+\]"
 _NOT_FOUND: t.Final = re.compile(
-    r'(?:dockerimage\S* "[^"]+" not found|[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?)'
+    r'dockerimage\S* "[^"]+" not found'
+    rf'|(?:{_IPV6})?[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?'
 )
-_DENIED: t.Final = re.compile(r": (?:denied|unauthorized): |you may not have access")
+_DENIED: t.Final = re.compile(
+    r": (?:denied|unauthorized): |you may not have access|incorrect username or password"
+)
 _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden": REFUSED}
 
 
@@ -221,6 +225,8 @@ def _by_words(image: str, words: str) -> str:
     The server asks the source last. If no route leads there, the answers of the mirrors count.
     """
     left, mirrors = _NOT_FOUND.subn("", words)
-    if mirrors and not re.sub(rf'{re.escape(image)}: Get "[^"]+": [^,\[\]]*', "", left).strip("[], "):
+    if mirrors and not re.sub(rf'{re.escape(image)}: Get "[^"]+": (?:{_IPV6}|[^,\[\]])*', "", left).strip(
+        "[], "
+    ):
         return MISSING
     return REFUSED if _DENIED.search(words) else UNREACHABLE

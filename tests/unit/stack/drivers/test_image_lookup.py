@@ -27,6 +27,7 @@ def failure(reason: str, message: str) -> KubeObject:
 
 INTERNAL = "Internal error occurred: "
 NO_ROUTE = 'r.io/d:1: Get "https://r.io/v2/": dial tcp: lookup r.io on 192.0.2.53:53: no such host'
+NO_ROUTE_6 = 'r.io/d:1: Get "https://r.io/v2/": dial tcp [2001:db8::5]:443: connect: no route to host'
 
 
 ANSWERS = [
@@ -73,6 +74,17 @@ ANSWERS = [
     (failure("InternalError", f"{INTERNAL}[{NOT_FOUND.format('m.io/d:1')}, {NO_ROUTE}]"), MISSING),
     (failure("InternalError", f"{INTERNAL}[m.io/d:1: toomanyrequests: slow down, {NO_ROUTE}]"), UNREACHABLE),
     (failure("InternalError", f'{INTERNAL}[you may not have access to "m.io/d:1", {NO_ROUTE}]'), REFUSED),
+    (failure("InternalError", f"{INTERNAL}[{NOT_FOUND.format('m.io/d:1')}, {NO_ROUTE_6}]"), MISSING),
+    (
+        failure("InternalError", f"{INTERNAL}[[fd00::1]:5000/d:1: manifest unknown: gone, {NO_ROUTE}]"),
+        MISSING,
+    ),
+    (
+        failure(
+            "InternalError", f'{INTERNAL}[incorrect username or password for image "m.io/d:1", {NO_ROUTE}]'
+        ),
+        REFUSED,
+    ),
     ({}, NOT_ASKED),
 ]
 
