@@ -28,7 +28,8 @@ _INDEXES: t.Final = {
     "redhat-operators": "redhat-operator-index",
 }
 # The lists of maps in the file, each with those in its entries.
-_LISTS: t.Final[Data] = {"operators": {"packages": {"channels": {}}}, "additionalImages": {}}
+_MORE, _BLOCKED = "additionalImages", "blockedImages"
+_LISTS: t.Final[Data] = {"operators": {"packages": {"channels": {}}}, _MORE: {}, _BLOCKED: {}}
 # oc-mirror names a catalogue so.
 _MIRRORED: t.Final = re.compile(r"cs-(?P<index>.+)-v(?P<major>\d+)-(?P<minor>\d+)")
 _UPSTREAM: t.Final = "registry.redhat.io/redhat/{}:v{}"
@@ -64,16 +65,16 @@ def build(operators: t.Iterable[Operator], wanted: t.Iterable[Wanted]) -> dict[s
             {"catalog": index, "packages": packages} for index, packages in sorted(by_index.items())
         ]
     if more := [{"name": one.image} for one in wanted if not one.package]:
-        found["additionalImages"] = more
+        found[_MORE] = more
     return {"kind": KIND, "apiVersion": VERSION, "mirror": found}
 
 
 def _package(operator: Operator) -> dict[str, t.Any]:
     channels = _channels(operator)
     found: dict[str, t.Any] = {"name": operator.way.package}
-    default = (operator.offer.get("status") or {}).get("defaultChannel")
+    default, wanted = (operator.offer.get("status") or {}).get("defaultChannel"), operator.way.channel
     if default not in channels:
-        found["defaultChannel"] = operator.way.channel
+        found["defaultChannel"] = wanted if wanted in channels else min(channels, default=wanted)
     found["channels"] = [
         {"name": channel, "minVersion": first, "maxVersion": last}
         for channel, (first, last) in channels.items()
@@ -111,7 +112,7 @@ def line(wanted: Wanted, operators: t.Iterable[Operator]) -> str:
     """Return what the file needs so that the mirror gets the image."""
     of = next((one for one in operators if one.way.package == wanted.package), None)
     if of is None:
-        return f"mirror.additionalImages: - name: {wanted.image}"
+        return f"mirror.{_MORE}: - name: {wanted.image}"
     entry = {"catalog": of.catalog, "packages": [_package(of)]}
     return f"mirror.operators: - {json.dumps(entry)}"
 
@@ -124,9 +125,15 @@ def check(given: t.Any, operators: t.Sequence[Operator], wanted: t.Sequence[Want
         listed = mirror.get("operators") or []
         for operator in operators:
             faults += _operator_faults(listed, operator)
-        names = {one.get("name") for one in mirror.get("additionalImages") or []}
+        names = {one.get("name") for one in mirror.get(_MORE) or []}
         lacking = [one for one in wanted if not one.package and one.image not in names]
-        faults += [("mirror.additionalImages", f"lacks {one.image} ({one.why})") for one in lacking]
+        faults += [(f"mirror.{_MORE}", f"lacks {one.image} ({one.why})") for one in lacking]
+        faults += [
+            (f"mirror.{_BLOCKED}[{at_index}]", f"keeps {one.image} out ({one.why})")
+            for at_index, entry in enumerate(mirror.get(_BLOCKED) or [])
+            for one in wanted
+            if _blocks(str(entry.get("name")), one.image)
+        ]
     if faults:
         (path, why), also = faults[0], f" ({len(faults) - 1} more)" if faults[1:] else ""
         evidence = [f"{path} {why}" for path, why in faults]
@@ -155,46 +162,54 @@ def _list_faults(given: Data, lists: Data, path: str) -> t.Iterator[tuple[str, s
             yield from _list_faults(one, inner, f"{path}.{key}[{number}]")
 
 
+def _blocks(pattern: str, image: str) -> bool:
+    try:
+        return bool(re.search(pattern, image))
+    except re.error:  # not every expression of Go is one of Python
+        return False
+
+
 def _operator_faults(listed: t.Sequence[Data], operator: Operator) -> t.Iterator[tuple[str, str]]:
     """Yield path and fault of what the file lacks of one operator."""
     package, index = operator.way.package, operator.catalog
-    packages = [
-        (f"mirror.operators[{at_index}].packages[{at_package}]", entry.get("catalog"), one)
+    found = [
+        (f"mirror.operators[{at_index}]" + (f".packages[{at_package}]" if given else ""), entry, given)
         for at_index, entry in enumerate(listed)
-        for at_package, one in enumerate(entry.get("packages") or [])
-        if one.get("name") == package
+        # A catalogue without packages stands for all of them.
+        for at_package, given in enumerate(entry.get("packages") or [{}])
+        if not given or given.get("name") == package
     ]
-    right = [(path, one) for path, catalog, one in packages if _base(catalog) == _base(index)]
+    right = [one for one in found if _base(one[1].get("catalog")) == _base(index)]
     if not right:
-        for path, catalog, _one in packages:
-            yield path, f"asks {catalog} for {package}, which {index} has"
-        whole = {_base(one.get("catalog")) for one in listed if one.get("full") and not one.get("packages")}
-        if not packages and _base(index) not in whole:
+        wrong = [(path, entry.get("catalog")) for path, entry, given in found if given]
+        yield from ((path, f"asks {catalog} for {package}, which {index} has") for path, catalog in wrong)
+        if not wrong:
             yield "mirror.operators", f"lacks package {package} of {index}"
         return
-    path, given = right[0]
+    heads = {
+        one["name"]: catalogue.version_of(one["currentCSV"]) for one in operator.offer["status"]["channels"]
+    }
     for channel, needed in _channels(operator).items():
-        yield from _range_faults(path, given, channel, needed)
+        yield from _range_faults(*right[0], channel, (*needed, heads[channel]))
 
 
 def _range_faults(
-    path: str, given: Data, channel: str, needed: tuple[str, str]
+    path: str, entry: Data, given: Data, channel: str, needed: tuple[str, str, str]
 ) -> t.Iterator[tuple[str, str]]:
-    """Yield the bounds that leave out a release of the way."""
-    channels = given.get("channels") or []
-    place, bounds = path, given
+    """Yield the bounds that leave out a release of the way. needed: its ends, and the head of the channel."""
+    place, bounds, channels = path, given, given.get("channels") or []
     if channels:
         found = [one for one in enumerate(channels) if one[1].get("name") == channel]
         if not found:
             yield f"{path}.channels", f"lacks channel {channel}"
             return
-        place, bounds = f"{path}.channels[{found[0][0]}]", found[0][1]
+        place, bounds = f"{path}.channels[{found[0][0]}]", {**given, **found[0][1]}
     first, last = bounds.get("minVersion"), bounds.get("maxVersion")
     if first and precedence(str(first)) > precedence(needed[0]):
         yield f"{place}.minVersion", f"is {first}, and the way begins with {needed[0]}"
     if last and precedence(str(last)) < precedence(needed[1]):
         yield f"{place}.maxVersion", f"is {last}, and the way ends with {needed[1]}"
-    if not first and not last and needed[0] != needed[1]:
+    if not first and not last and not entry.get("full") and needed != (needed[2],) * 3:
         yield place, f"has no minVersion: only the newest release is mirrored, without {needed[0]}"
 
 

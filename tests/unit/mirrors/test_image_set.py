@@ -147,6 +147,21 @@ def test_an_installed_release_stays_in_the_mirror() -> None:
     ] == [("v26.3", "26.3.0", "26.3.0"), ("v26.7", "26.7.1", "26.7.1")]
 
 
+def test_a_file_of_heads_alone_lacks_an_installed_release_that_is_no_head() -> None:
+    heads: Data = image_set.build([operator("26.7.1", stable=FULL)], [])
+    package_of(heads)["channels"] = [{"name": "stable"}]
+    image_set.check(heads, [operator("26.7.1", stable=FULL)], [], "file")
+    with pytest.raises(InputError, match=r"only the newest release is mirrored, without 26\.7\.0"):
+        image_set.check(heads, [operator("26.7.0", stable=FULL)], [], "file")
+
+
+def test_the_default_channel_is_one_of_the_file() -> None:
+    """The subscription's channel no longer has the installed release; another one does."""
+    left = operator("26.3.0", v26__7="26.7.1", v26__3="26.3.0 26.3.3")
+    (package,) = image_set.build([left], [])["mirror"]["operators"][0]["packages"]
+    assert [package["defaultChannel"]] == [one["name"] for one in package["channels"]] == ["v26.3"]
+
+
 def edited(change: t.Callable[[Data], t.Any]) -> Data:
     found = copy.deepcopy(image_set.build([way()], [PYTORCH]))
     change(found)
@@ -191,6 +206,19 @@ def package_of(given: Data) -> Data:
         ),
         (lambda one: package_of(one).pop("channels"), "has no minVersion"),
         (
+            lambda one: one["mirror"]["operators"][0].pop("packages"),
+            "mirror.operators[0] has no minVersion: only the newest release is mirrored, without 26.3.0",
+        ),
+        (
+            lambda one: package_of(one)["channels"][1].update(minVersion="", maxVersion=None),
+            "packages[0].channels[1] has no minVersion",
+        ),
+        (
+            lambda one: one["mirror"].update(blockedImages=[{"name": "("}, {"name": "nvidia/py.*"}]),
+            f"mirror.blockedImages[1] keeps {PYTORCH.image} out (validation matmul)",
+        ),
+        (lambda one: one["mirror"].update(blockedImages="x"), "mirror.blockedImages is no list of maps"),
+        (
             lambda one: one["mirror"].pop("additionalImages"),
             f"mirror.additionalImages lacks {PYTORCH.image}",
         ),
@@ -208,6 +236,14 @@ def test_a_file_that_brings_everything_is_taken() -> None:
     image_set.check(edited(lambda _one: None), [way()], [PYTORCH, RELATED], "gpu_mirror_config")
     wide = edited(lambda one: package_of(one).update(channels=[], minVersion="26.3.0"))
     image_set.check(wide, [way()], [PYTORCH], "gpu_mirror_config")
+    ranged = edited(lambda one: package_of(one).update(channels=[{"name": "v26.3"}, {"name": "v26.7"}]))
+    with pytest.raises(InputError, match="no minVersion"):
+        image_set.check(ranged, [way()], [PYTORCH], "gpu_mirror_config")
+    package_of(ranged)["minVersion"] = "26.3.0"
+    image_set.check(ranged, [way()], [PYTORCH], "gpu_mirror_config")
+    del package_of(ranged)["minVersion"]
+    ranged["mirror"]["operators"][0]["full"] = True
+    image_set.check(ranged, [way()], [PYTORCH], "gpu_mirror_config")
     whole: Data = {"catalog": CATALOG.replace("registry.redhat.io", "mirror.example.com"), "full": True}
     image_set.check(
         edited(lambda one: one["mirror"].update(operators=[whole])), [way()], [PYTORCH], "gpu_mirror_config"
