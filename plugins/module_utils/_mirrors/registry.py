@@ -20,7 +20,7 @@ from .._kube.connection import TRANSPORT_ERRORS
 from .._kube.http_errors import certificate_problem, describe_transport
 from .._monitoring.querier import connection_to
 from .._pull_secret import docker_config
-from .._stack.drivers.image import MISSING, NOT_ASKED, THERE, Answer, lookup_answers
+from .._stack.drivers.image import MISSING, NOT_ASKED, THERE, Answer, by_words
 from . import rules
 from .images import Wanted
 
@@ -113,10 +113,8 @@ class Registries:
             is_proof &= isinstance(found, str)
             told.append(found if isinstance(found, str) else f"{reference}: nodes may not reach it")
         text = ", ".join(told) or "no mirror serves it, and nodes do not ask its source"
-        if not is_proof:
-            return Answer(wanted.image, NOT_ASKED, words=text)
-        reply = {"status": {"images": [{"status": {"status": "Failure", "message": text}}]}}
-        return lookup_answers([wanted.image], reply)[wanted.image]
+        verdict = by_words(wanted.image, text) if is_proof else NOT_ASKED
+        return Answer(wanted.image, verdict, words=text)
 
     def _resolve(self, wanted: Wanted, reference: str) -> Answer | str:
         """Return what is known of the image, or the words of a registry that does not have it or show it."""
@@ -152,7 +150,7 @@ class Registries:
 
     def _login(self, place: str, header: str) -> Headers:
         """Return what a registry asks for: the login of the cluster, or a token for it; else nothing."""
-        scheme, given = header.partition(" ")[0].lower(), dict(_PAIR.findall(header))
+        scheme, given = header.partition(" ")[0].lower(), dict(_PAIR.findall(header)[::-1])
         entry = (self._auths or {}).get(docker_config.entry_of(self._auths or {}, place))
         login = {"Authorization": f"Basic {docker_config.basic(entry)}"} if entry else {}
         if scheme != "bearer" or not given.get("realm", "").startswith("https://"):

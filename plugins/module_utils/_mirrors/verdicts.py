@@ -83,6 +83,18 @@ class Asked(t.NamedTuple):
         by_verdict = {MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
         return by_verdict.get(self.answer.verdict, "MIRROR-AWAY")
 
+    @property
+    def decider(self) -> str:
+        """Return the reference whose answer decides: other registries may just lack the image."""
+        parts = self.answer.words.split(", ")
+        found = [
+            one
+            for part in parts
+            for one in self.route.asked
+            if one in part and image.by_words(self.wanted.image, part) == self.answer.verdict
+        ]
+        return (*found, *self.route.asked, self.wanted.image)[0]
+
     def mildness(self) -> tuple[bool, bool]:
         """Return the sort key by which the image that decides about a check is the first."""
         return self.said == _LIMITED, self.wanted.seldom
@@ -126,7 +138,7 @@ def _check(code: str, asked: t.Sequence[Asked], tag_set: str) -> Check:
         f"{it.wanted.image} ({it.wanted.why}, for {', '.join(it.wanted.needed_by)}): "
         f"{', '.join(it.route.asked) or 'no registry'}: {it.said}"
         f"{f': {it.answer.words}' if it.answer.words else ''}"
-        f"{f'; add {it.line}' if code == 'MIRROR-MISSING' else ''}"
+        f"{f'; add {it.line}' if code in ('MIRROR-ARCH', 'MIRROR-MISSING') else ''}"
         for it in asked
     ]
     return Check.of(
@@ -142,10 +154,10 @@ def _check(code: str, asked: t.Sequence[Asked], tag_set: str) -> Check:
         words=first.answer.words or first.said,
         line=first.line,
         others=", ".join(first.route.others),
-        host=(first.route.asked or (one.image,))[0].partition("/")[0],
+        host=first.decider.partition("/")[0],
         mirror=_destination(first),
         tag_set=tag_set,
-        reference=(first.route.asked or (one.image,))[0],
+        reference=first.decider,
         archs=" and ".join(first.lacking),
         also=f" ({number_of(len(asked) - 1, 'image')} more)" if asked[1:] else "",
     )
@@ -154,8 +166,7 @@ def _check(code: str, asked: t.Sequence[Asked], tag_set: str) -> Check:
 def _destination(asked: Asked) -> str:
     """Return where oc-mirror has to put the image: it appends the path that the image has at its source."""
     path = split(asked.wanted.image)[0].partition("/")[2]
-    first = split(asked.route.asked[0])[0] if asked.route.sets else "REGISTRY"
-    return first.removesuffix(f"/{path}") if first.endswith(f"/{path}") else first.partition("/")[0]
+    return image.destination(split(asked.route.asked[0])[0], path) if asked.route.sets else "REGISTRY"
 
 
 def of_lists(config: KubeObject | None, wanted: t.Iterable[Wanted]) -> list[Check]:

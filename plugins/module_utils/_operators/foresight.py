@@ -82,8 +82,9 @@ def _refuse_missing_tags(api: Api, job: Job, policies: t.Iterable[KubeObject]) -
     forms = {f"{name}-{found[-1]}": f"{name}-{found[0]}" for name in names for found in ends}
     for told in look_up(api, forms, job.namespace).values():
         if told.verdict == image.MISSING:
+            facts: dict[str, t.Any] = {"words": told.words, "mirror": image.mirror_of(told)}
             other = forms[told.image]
-            raise AcceleratorError("MIRROR-OS-TAG", user=end, image=told.image, words=told.words, other=other)
+            raise AcceleratorError("MIRROR-OS-TAG", user=end, image=told.image, other=other, **facts)
         if told.verdict != image.THERE:
             api.warn(f"{end} takes the driver image {told.image}, and it is not known whether that exists.")
 

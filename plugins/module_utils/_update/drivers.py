@@ -10,7 +10,7 @@ import typing as t
 from .._core.objects import KubeObject, number_of
 from .._nodes.system import KERNEL, as_label, releases
 from .._stack.drivers import toolkit
-from .._stack.drivers.image import MAJOR_ONLY, MISSING, THERE, Answer, best, taken
+from .._stack.drivers.image import MAJOR_ONLY, MISSING, THERE, Answer, best, mirror_of, taken
 from .._stack.drivers.kernel import Match
 from .._stack.kmm import kernels
 from .check import BLOCKING, OK, UNKNOWN, WARNING, Check
@@ -164,8 +164,8 @@ def _tags(nodes: t.Sequence[Match], target: Target, known: Answers) -> list[Chec
     for told in (best(names, known) for names in needs):
         if told.verdict == MISSING and told.image not in today:
             facts = {"image": told.image, "words": told.words, "other": ", ".join(sorted(today))}
-            user = f"OpenShift {target.version}"
-            return [Check.of("MIRROR-OS-TAG", "driver image", BLOCKING, user=user, **facts)]
+            facts |= {"user": f"OpenShift {target.version}", "mirror": mirror_of(told)}
+            return [Check.of("MIRROR-OS-TAG", "driver image", BLOCKING, **facts)]
     return [judged("driver image", needs, known, _CODE, f"the RHCOS of {target.version}")]
 
 

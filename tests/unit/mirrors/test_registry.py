@@ -54,6 +54,7 @@ class Mirror(FakeServer):
         self.request = self.ask
         self.scheme = "Bearer"
         self.realm = f"https://{MIRROR}/token"
+        self.more = ""
         self.silent: set[str] = set()
         self.special: dict[str, t.Any] = special
         self.asked: list[tuple[str, str, str]] = []
@@ -85,7 +86,7 @@ class Mirror(FakeServer):
             scope = 'scope="repository:nvcr/nvidia/driver:pull"'
             challenge = f'{self.scheme} realm="{self.realm}",service="mirror",{scope}'
             refused = {"errors": [{"message": "authentication required"}]}
-            return Answer(401, refused, {"WWW-Authenticate": challenge})
+            return Answer(401, refused, {"WWW-Authenticate": challenge + self.more})
         kind = parts.path.removeprefix(f"{PLACE}/")
         if kind in self.special:
             return t.cast(Answer, self.special[kind].copy())
@@ -159,6 +160,26 @@ def test_a_refusal_has_the_words_of_the_api_server(refused: Answer, verdict: str
 def test_a_login_that_is_not_there_or_not_good_is_refused(auths: Data) -> None:
     found = ask(Mirror(), auths=auths)
     assert (found.verdict, "unauthorized: authentication required" in found.words) == (image.REFUSED, True)
+
+
+def test_a_registry_may_offer_two_logins() -> None:
+    server = Mirror()
+    server.more = ', Basic realm="Registry"'
+    assert ask(server).verdict == image.THERE
+
+
+def test_the_next_mirror_is_asked_where_the_first_one_fails() -> None:
+    server = Mirror()
+    usual = server.ask
+
+    def failing(method: str, url: str, **more: t.Any) -> Answer:
+        return Answer(503, "busy", TEXT) if "first.example.com" in url else usual(method, url, **more)
+
+    server.request = failing
+    sets = [mirror_set(never=True, nvcr_dot_io="first.example.com:5000"), *SETS]
+    assert ask(server, sets=sets).verdict == image.THERE
+    server.special = {f"manifests/{DIGEST}": error(404, "MANIFEST_UNKNOWN", "gone")}
+    assert ask(server, sets=sets).verdict == image.UNREACHABLE
 
 
 def test_logins_that_may_not_be_read_leave_it_open() -> None:

@@ -101,6 +101,38 @@ def test_a_missing_image_says_who_needs_it_who_was_asked_and_the_line() -> None:
     assert [line.partition(" ")[0] for line in check.evidence] == [BY_DIGEST, "r.io/b:1"]
 
 
+SECOND: t.Final = "second.example.com"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "command"),
+    [
+        ("{b}: unauthorized: no", "MIRROR-DENIED", "has a good login for second.example.com."),
+        ('you may not have access to the container image "{b}"', "MIRROR-DENIED", "for second.example.com."),
+        ("{b}: toomanyrequests: slowly", "MIRROR-AWAY", "`podman manifest inspect {b}`"),
+        ('{b}: Get "https://{second}/v2/": EOF', "MIRROR-AWAY", "`podman manifest inspect {b}`"),
+    ],
+)
+def test_the_registry_that_decides_is_named(words: str, code: str, command: str) -> None:
+    sets = [*SETS, mirror_set(nvcr_dot_io=SECOND)]
+    route = rules.route(BY_DIGEST, sets)
+    names = {"b": route.asked[1], "second": SECOND}
+    text = f"[{route.asked[0]}: manifest unknown: gone, {words.format(**names)}, {NO_ROUTE}]"
+    answers = lookup_answers([BY_DIGEST], {"status": {"images": [failed(text)]}})
+    found = asked()._replace(route=route, answer=answers[BY_DIGEST])
+    (check,) = verdicts.of_images([found])
+    assert (check.code, command.format(**names) in check.remedy) == (code, True)
+    assert check.message.startswith(f"{route.asked[1]} ")
+
+
+def test_each_image_that_lacks_an_architecture_has_its_line() -> None:
+    (check,) = verdicts.of_images([asked(archs=("amd64",)), asked("r.io/b:1", archs=("arm64",))])
+    assert [line.rpartition(": ")[2] for line in check.evidence] == [
+        "has no manifest for arm64; add the line",
+        "has no manifest for amd64; add the line",
+    ]
+
+
 def test_the_verdict_is_as_severe_as_the_image_is_needed() -> None:
     few = asked("r.io/cc:1", MISSING, seldom=True)
     assert verdicts.of_images([few])[0].verdict == "warning"

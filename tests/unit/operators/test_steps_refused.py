@@ -75,7 +75,8 @@ def crossing(version: str, answer: Object) -> FakeServer:
     return server
 
 
-GONE: t.Final = {"status": {"status": "Failure", "reason": "NotFound", "message": "not found"}}
+WORDS: t.Final = 'dockerimage.image.openshift.io "m.io/nvcr/nvidia/driver:580.95.05-rhel9" not found'
+GONE: t.Final = {"status": {"status": "Failure", "reason": "NotFound", "message": WORDS}}
 
 
 def test_a_driver_by_tag_without_the_tag_of_the_new_release_is_refused() -> None:
@@ -87,6 +88,7 @@ def test_a_driver_by_tag_without_the_tag_of_the_new_release_is_refused() -> None
         caught.value.message
     )
     assert "nvcr.io/nvidia/driver:580.95.05-rhel9.8 is another image" in caught.value.message
+    assert " docker://m.io/nvcr`" in caught.value.remedy
     assert channel_of(server) == "a"
     assert [one for one in server.requests if one[0] not in ("GET", "POST")] == []
 

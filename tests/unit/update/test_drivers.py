@@ -133,6 +133,7 @@ def test_an_update_past_4_18_asks_for_another_tag(operator: tuple[int, int], rhc
     assert (gone.code, gone.verdict) == ("MIRROR-OS-TAG", "blocking")
     assert f"OpenShift 4.19.3 takes the driver image r.io/d:595.91.07-{tag}," in gone.message
     assert OF_418 in gone.message
+    assert f"- name: r.io/d:595.91.07-{tag}." in gone.remedy
     there = tagged(OF_418, wanted, f"595.91.07-{tag}")
     assert (there and there.verdict) == "ok"
 

@@ -108,7 +108,10 @@ BOTH: t.Final[tuple[str, ...]] = (f"{PATH}:{NEW}-rhel9.8", f"{PATH}:{NEW}-rhel9"
 
 
 def test_an_image_for_another_release_of_the_operator_does_not_count() -> None:
-    known = {BOTH[0]: Answer(BOTH[0], THERE), BOTH[1]: Answer(BOTH[1], MISSING, words="not found")}
+    known = {
+        BOTH[0]: Answer(BOTH[0], THERE),
+        BOTH[1]: Answer(BOTH[1], MISSING, words=f"m.io/{BOTH[1].partition('/')[2]}: manifest unknown"),
+    }
     groups = {BOTH: ["a"], images.UNNAMED: ["b"]}
     assert images.of_release(groups, known, (26, 3)) == {BOTH[:1]: ["a"], images.UNNAMED: ["b"]}
     assert images.of_release(groups, known, None) == groups
@@ -118,6 +121,7 @@ def test_an_image_for_another_release_of_the_operator_does_not_count() -> None:
     assert f"GPU operator 26.7 takes the driver image {BOTH[1]}," in caught.value.message
     assert f"{BOTH[0]} is another image" in caught.value.message
     assert f"- name: {BOTH[1]}." in caught.value.remedy
+    assert " docker://m.io`" in caught.value.remedy
 
 
 def test_an_image_that_no_release_has_stays_missing() -> None:

@@ -25,7 +25,7 @@ CODES: t.Final = (
     ),
     Code(
         "MIRROR-AWAY",
-        "{asked} did not answer for {image} ({why}, for {needed_by}): {words}{also}.",
+        "{reference} does not say whether it has {image} ({why}, for {needed_by}): {words}{also}.",
         "Run `podman manifest inspect {reference}` on a node of the cluster, which shows what is in the way.",
     ),
     Code(
@@ -36,7 +36,7 @@ CODES: t.Final = (
     ),
     Code(
         "MIRROR-DENIED",
-        "{asked} refused {image} ({why}, for {needed_by}): {said}{also}.",
+        "{reference} refused {image} ({why}, for {needed_by}): {said}{also}.",
         "Run `oc set data secret/pull-secret -n openshift-config --from-file=.dockerconfigjson=FILE` with a "
         "file that has a good login for {host}.",
     ),
@@ -56,7 +56,7 @@ CODES: t.Final = (
         "{user} takes the driver image {image}, which is in no registry that the cluster asks ({words}). The "
         "end of the tag depends on the releases of OpenShift and of the GPU operator: {other} is another "
         "image.",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY` with this in FILE, before the "
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror}` with this in FILE, before the "
         "upgrade: mirror.additionalImages: - name: {image}.",
     ),
     Code(

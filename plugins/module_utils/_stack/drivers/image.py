@@ -209,7 +209,7 @@ def _lookup_answer(image: str, entry: Data) -> Answer:
         return Answer(image, THERE, str(at(entry, "image.metadata.name") or ""), archs=_archs(entry))
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
-    return Answer(image, _BY_REASON.get(reason) or _by_words(image, words), words=words)
+    return Answer(image, _BY_REASON.get(reason) or by_words(image, words), words=words)
 
 
 def _archs(entry: Data) -> tuple[str, ...]:
@@ -219,7 +219,7 @@ def _archs(entry: Data) -> tuple[str, ...]:
     return tuple(sorted(filter(None, found or {at(entry, "image.dockerImageMetadata.Architecture")})))
 
 
-def _by_words(image: str, words: str) -> str:
+def by_words(image: str, words: str) -> str:
     """Return the verdict for a message of one or more registries that has no reason field.
 
     The server asks the source last. If no route leads there, the answers of the mirrors count.
@@ -230,3 +230,16 @@ def _by_words(image: str, words: str) -> str:
     ):
         return MISSING
     return REFUSED if _DENIED.search(words) else UNREACHABLE
+
+
+def destination(place: str, path: str) -> str:
+    """Return where oc-mirror puts an image so that it is at this place: it appends the path of the source."""
+    return place.removesuffix(f"/{path}") if place.endswith(f"/{path}") else place.partition("/")[0]
+
+
+def mirror_of(answer: Answer) -> str:
+    """Return the `destination` in the mirror that the server's words name for a tag, or else REGISTRY."""
+    place, _colon, tag = answer.image.rpartition(":")
+    name = rf"{re.escape(place.rpartition('/')[2])}):{re.escape(tag)}(?![\w.-])"
+    asked = [one for one in re.findall(rf'([^\s"\[,]+/{name}', answer.words) if one != place]
+    return destination(asked[0], place.partition("/")[2]) if asked else "REGISTRY"

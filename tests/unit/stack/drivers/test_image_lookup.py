@@ -126,3 +126,18 @@ def test_one_question_for_several_images_stores_nothing() -> None:
 def test_of_several_names_one_is_enough(verdicts: tuple[str, ...], expected: str) -> None:
     known = {name: Answer(name, verdict) for name, verdict in zip("ab", verdicts, strict=False)}
     assert image.best(("a", "b"), known).verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "mirror"),
+    [
+        (NOT_FOUND.format("m.io:8443/nvcr/nvidia/driver:580-rhel9"), "m.io:8443/nvcr"),
+        (f"[m.io/nvidia/driver:580-rhel9: manifest unknown: gone, {NO_ROUTE}]", "m.io"),
+        (NOT_FOUND.format("m.io/ours/driver:580-rhel9"), "m.io"),
+        (NOT_FOUND.format("m.io/nvcr/nvidia/driver:580-rhel9.8"), "REGISTRY"),
+        (NOT_FOUND.format("nvcr.io/nvidia/driver:580-rhel9"), "REGISTRY"),
+        ("driver_images does not have it", "REGISTRY"),
+    ],
+)
+def test_the_words_name_the_mirror_that_lacks_a_tag(words: str, mirror: str) -> None:
+    assert image.mirror_of(Answer("nvcr.io/nvidia/driver:580-rhel9", MISSING, words=words)) == mirror
