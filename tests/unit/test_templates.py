@@ -56,21 +56,40 @@ def test_a_priority_class_keeps_the_type_of_its_value(value: int | str) -> None:
     assert type(options["objects"][0]["value"]) is type(value)
 
 
-@pytest.mark.parametrize("form", ["none", "list", "path"])
-def test_the_users_own_instance_types_are_a_list_or_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
-    # Without Ansible's import hooks, which a unit test does not have, plugins have only their short names.
+def short_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find lookups without Ansible's import hooks, which a unit test does not have."""
     real = lookup_loader.get
     monkeypatch.setattr(
         lookup_loader, "get", lambda name, **more: real(name.removeprefix("ansible.builtin."), **more)
     )
+
+
+@pytest.mark.parametrize("form", ["none", "list", "path"])
+def test_the_users_own_instance_types_are_a_list_or_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    short_names(monkeypatch)
     path = tmp_path / "types.yml"
     path.write_text(str(TYPES))
     given = {"none": {}, "list": TYPES, "path": str(path)}[form]
     variables = read("playbooks/gpu_variables/vars/main/catalogue.yml")
     extra = {"gpu_instance_types_catalogue": given} if given else {}
     assert templated(variables["__gpu_catalogue"], {**variables, **extra}) == (TYPES if given else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("kind: List", {"kind": "List"}), ("", {}), ("- kind: List", {}), ("kind", {})]
+)
+def test_a_file_for_oc_mirror_that_is_no_map_is_refused_and_not_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, found: dict[str, str]
+) -> None:
+    short_names(monkeypatch)
+    path = tmp_path / "image-set.yml"
+    path.write_text(text)
+    (play,) = read("playbooks/mirror.yml")
+    template = play["tasks"][0]["block"][0]["vars"]["__gpu_image_set"]
+    assert templated(template, {"gpu_mirror_config": str(path)}) == found
+    assert templated(template, {"omit": "nothing"}) == "nothing"
 
 
 @pytest.mark.parametrize("playbook", ["enable_gpus", "mirror", "plan"])

@@ -12,7 +12,7 @@ import typing as t
 
 from .errors import InputError
 
-_HOST: t.Final = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?"
+_HOST: t.Final = r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[A-Fa-f0-9:]+\])(?::[0-9]{1,5})?"
 _PART: t.Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _PATH: t.Final = rf"{_PART}(?:/{_PART})*"
 _TAG: t.Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"

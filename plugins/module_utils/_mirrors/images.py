@@ -15,6 +15,7 @@ from .._nodes.taints import matches
 from .._olm import catalogue, support
 from .._operators.images import chosen
 from .._operators.upgrade_path import Way
+from .._pull_secret import docker_config
 from .._stack.drivers import image, toolkit
 from .._update.drivers import suffixes_of_release
 from .._workload.programs.program import GpuNode, Settings
@@ -215,11 +216,16 @@ def _is_old(model: str) -> bool:
 
 
 def merged(wanted: t.Iterable[Wanted]) -> list[Wanted]:
-    """Return each image once, with every reason and everybody who needs it, sorted by the image."""
+    """Return each image once, with every reason and everybody who needs it, sorted by the image.
+
+    An image without a registry is Docker Hub's, as it is for nodes.
+    """
     found: dict[str, Wanted] = {}
     for one in wanted:
-        known = found.get(one.image, one)
-        found[one.image] = known._replace(
+        whole = docker_config.full(one.image)
+        known = found.get(whole, one)
+        found[whole] = known._replace(
+            image=whole,
             why="; ".join(dict.fromkeys([*known.why.split("; "), one.why])),
             needed_by=tuple(dict.fromkeys([*known.needed_by, *one.needed_by])),
             archs=tuple(sorted({*known.archs, *one.archs})),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from .._core import secrets
+from .._core import references, secrets
 from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, at
 from .._kube.client import Api
@@ -106,6 +106,11 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
     Raises InputError for a file of the user's that does not bring them, and AcceleratorError, with the same
     facts, if a check is as severe as fail_on.
     """
+    for number, text in enumerate(params.images):
+        setting = "this image in gpu_mirror_images or gpu_policy_spare_image (module option images)"
+        references.check(text, f"images[{number}]", setting)
+    setting = "gpu_monitoring_console_image (module option console_image)"
+    references.check(params.console_image, "console_image", setting)
     reader = _Reader(api)
     hub = reader.get("OperatorHub", "cluster")
     is_mirrored = any(catalogue.disabled(hub, one) for one in catalogue.DEFAULT_SOURCES) or any(
@@ -163,10 +168,9 @@ def _look(reader: _Reader, params: ImageMirrorsParams) -> _Seen:
     release = support.cluster_release(reader.get("ClusterVersion", "version"))
     nodes = reader.list("Node")
     nodes = [node for node in nodes if _WORKER in labels(node)] or nodes
-    catalogs, live = reader.list("CatalogSource", _MARKETPLACE), reader.list("Subscription")
-    index = (catalogs, support.write(release) if release else "")
+    live = reader.list("Subscription")
     operators = [
-        _operator(reader, entry, live, index, params.upgrades)
+        _operator(reader, entry, live, release, params.upgrades)
         for entry in params.operators
         if not elsewhere.cluster_operator_of(entry["name"])
     ]
@@ -179,7 +183,7 @@ def _operator(
     reader: _Reader,
     entry: t.Mapping[str, t.Any],
     subscriptions: list[KubeObject],
-    index: tuple[list[KubeObject], str],
+    release: support.Release | None,
     upgrades: bool,
 ) -> Operator:
     """Return an operator with its way: to the head of its channel, or to the CSV that its entry names."""
@@ -209,7 +213,9 @@ def _operator(
         running = reader.get("ClusterServiceVersion", installed, namespace)
         related = at(running, "spec.relatedImages") or []
         known_images[installed] = [one["image"] for one in related] or known_images.get(installed) or []
-    return Operator(way, offer, image_set.index_of(catalogue.catalog(offer)[0], *index), known_images)
+    text = support.write(release) if release else ""
+    index = image_set.index_of(catalogue.catalog(offer)[0], reader.list("CatalogSource", where), text)
+    return Operator(way, offer, index, known_images)
 
 
 def _wanted(
@@ -232,7 +238,7 @@ def _wanted(
         workers = sorted({*archs, *(labels(node).get(images.ARCH, archs[0]) for node in seen.nodes)})
         plugin = params.console_image or console.image(seen.system.release)
         found.append(Wanted(plugin, "plugin of the console", ("gpu_monitoring",), tuple(workers)))
-    found += [Wanted(one, "gpu_mirror_images", ("you",), tuple(archs)) for one in params.images]
+    found += [Wanted(one, "gpu_mirror_images", ("you",), tuple(archs)) for one in params.images if one]
     return images.merged(found)
 
 

@@ -215,7 +215,9 @@ def of_proxy(
         for one in at(node, "status.addresses") or []
         if one.get("type") == "InternalIP"
     }
-    lacking = [one for one in _INSIDE if one not in spared]
+    # A domain stands for those below it, with a dot before it and without one.
+    above = tuple(f".{one.lstrip('*.')}" for one in spared)
+    lacking = [one for one in _INSIDE if not one.endswith(above)]
     lacking += [one for one in ranges if not _covers(spared, one)]
     outside = {
         str(ipaddress.ip_network(f"{one}/{64 if ':' in one else 24}", strict=False)): addresses[one]

@@ -128,5 +128,6 @@ def _plain(key: str) -> str:
 def _matches(key: str, image: str) -> bool:
     pattern, _slash, start = key.partition("/")
     here, _slash, path = image.partition("/")
-    is_same = len(pattern.split(".")) == len(here.split(".")) and fnmatch.fnmatchcase(here, pattern)
-    return is_same and path.startswith(start)
+    is_like = len(pattern.split(".")) == len(here.split(".")) and fnmatch.fnmatchcase(here, pattern)
+    # The brackets of an IPv6 address are no pattern.
+    return (is_like or pattern == here) and path.startswith(start)

@@ -18,6 +18,8 @@ DIGEST = "sha256:" + "0" * 64
         ("nvcr.io/nvidia", True),
         ("mirror.example.com:5000/gpu/nvidia", True),
         ("localhost:5000", True),
+        ("[fd00::1]:5000/gpu", True),
+        ("fd00::1/gpu", False),
         ("https://nvcr.io/nvidia", False),
         ("docker://nvcr.io/nvidia", False),
         ("nvcr.io/nvidia/", False),

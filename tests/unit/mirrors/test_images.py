@@ -179,6 +179,11 @@ def test_architectures_are_those_of_candidates_or_of_live_nodes(pool: Data, arch
     assert images.archs_of(pool, [node(arch="arm64", pool="a")]) == archs
 
 
+def test_an_image_without_a_registry_is_that_of_docker_hub() -> None:
+    both = [Wanted(one, "w", ("a",), ("amd64",)) for one in ("busybox:1", "docker.io/library/busybox:1")]
+    assert [one.image for one in images.merged(both)] == ["docker.io/library/busybox:1"]
+
+
 def test_an_image_is_listed_once_with_everybody_who_needs_it() -> None:
     one = Wanted("r.io/a:1", "operand", (GPU,), ("amd64",), GPU, True)
     two = Wanted("r.io/a:1", "validation", ("pool",), ("arm64",))

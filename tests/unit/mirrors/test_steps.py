@@ -159,7 +159,10 @@ def test_every_image_is_listed_asked_and_there() -> None:
 
 @pytest.mark.parametrize(
     ("given", "image"),
-    [("", "quay.io/edge-infrastructure/console-plugin-nvidia-gpu:release-0.3.0"), ("mine/plugin:1",) * 2],
+    [
+        ("", "quay.io/edge-infrastructure/console-plugin-nvidia-gpu:release-0.3.0"),
+        ("mine/plugin:1", "docker.io/mine/plugin:1"),
+    ],
 )
 def test_the_plugin_of_the_console_is_listed(given: str, image: str) -> None:
     found = run(Mirrored(), console_image=given)
@@ -323,6 +326,37 @@ def test_a_file_of_the_users_is_refused_before_anything_is_asked() -> None:
     with pytest.raises(InputError, match=r"mirror\.additionalImages lacks"):
         run(server, image_set=wanted)
     assert {method for method, _path, _query in server.requests} == {"GET"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"images": ["r.io/a:1", "docker://nvcr.io/a:1"]}, "images[1] 'docker://nvcr.io/a:1' has a scheme"),
+        ({"images": ["r.io/a b"]}, "images[0] 'r.io/a b' is no image reference"),
+        ({"console_image": "R.io/A"}, "console_image 'R.io/A' is no image reference"),
+    ],
+)
+def test_a_text_that_is_no_image_is_refused_before_anything_is_read(given: Data, words: str) -> None:
+    server = Mirrored()
+    with pytest.raises(InputError) as failed:
+        run(server, **given)
+    assert (failed.value.code, words in failed.value.message) == ("INPUT-IMAGE", True)
+    assert server.requests == []
+
+
+def test_the_catalogue_is_read_where_its_package_comes_from() -> None:
+    server = Mirrored()
+    for live in [
+        one for one in server.objects.values() if one["kind"] in ("PackageManifest", "CatalogSource")
+    ]:
+        catalog = {"catalogSource": "mine", "catalogSourceNamespace": "mirrors"}
+        is_package = live["kind"] == "PackageManifest"
+        metadata = {"name": live["metadata"]["name"] if is_package else "mine", "namespace": "mirrors"}
+        spec = {"image": f"{MIRROR}/redhat/certified-operator-index:v4.21"}
+        server.put({**live, "metadata": metadata, "spec": spec, "status": {**live["status"], **catalog}})
+    entry = {"name": GPU, "namespace": "nvidia-gpu-operator", "source": "mine", "source_namespace": "mirrors"}
+    (found,) = run(server, operators=[entry])["image_set"]["mirror"]["operators"]
+    assert found["catalog"] == "registry.redhat.io/redhat/certified-operator-index:v4.21"
 
 
 def test_a_package_that_no_catalogue_has_is_refused() -> None:

@@ -62,6 +62,7 @@ def test_both_forms_of_a_login_are_one() -> None:
         (["*.example.com"], "r.example.com/a:1", "*.example.com"),
         (["*.example.com"], "a.r.example.com/a:1", ""),
         (["r.io:5000"], "r.io:5000/a:1", "r.io:5000"),
+        (["[fd00::1]:5000"], "[fd00::1]:5000/a:1", "[fd00::1]:5000"),
         (["https://index.docker.io/v1/"], "busybox", "https://index.docker.io/v1/"),
         (["docker.io"], "org/tool:1", "docker.io"),
     ],
