@@ -15,24 +15,20 @@ from .._core.errors import InputError
 from .._core.objects import KubeObject, at, name
 from .._olm import catalogue
 from .._olm.version_range import precedence
-from .images import Operator, Wanted
+from . import rules
+from .images import Operator, Wanted, part
 
 Data = t.Mapping[str, t.Any]
 KIND: t.Final = "ImageSetConfiguration"
 VERSION: t.Final = "mirror.openshift.io/v2alpha1"
 # Default catalogue -> name of its image.
-_INDEXES: t.Final = {
-    "certified-operators": "certified-operator-index",
-    "community-operators": "community-operator-index",
-    "redhat-marketplace": "redhat-marketplace-index",
-    "redhat-operators": "redhat-operator-index",
-}
+_INDEXES: t.Final = {one: f"{one.removesuffix('s')}-index" for one in catalogue.DEFAULT_SOURCES}
 # The lists of maps in the file, each with those in its entries.
 _MORE, _BLOCKED = "additionalImages", "blockedImages"
 _LISTS: t.Final[Data] = {"operators": {"packages": {"channels": {}}}, _MORE: {}, _BLOCKED: {}}
 # oc-mirror names a catalogue so.
 _MIRRORED: t.Final = re.compile(r"cs-(?P<index>.+)-v(?P<major>\d+)-(?P<minor>\d+)")
-_UPSTREAM: t.Final = "registry.redhat.io/redhat/{}:v{}"
+_UPSTREAM: t.Final = "registry.redhat.io/redhat"
 
 
 def index_of(source: str, catalogs: t.Iterable[KubeObject], release: str) -> str:
@@ -42,16 +38,16 @@ def index_of(source: str, catalogs: t.Iterable[KubeObject], release: str) -> str
     image of its CatalogSource, or else its name.
     """
     live = next((one for one in catalogs if name(one) == source), None)
-    own = str(at(live, "spec.image") or "")
-    path, _colon, tag = own.rpartition(":")
-    found = _MIRRORED.fullmatch(source)
-    if path.rpartition("/")[2] in _INDEXES.values() and tag.startswith("v"):
-        return _UPSTREAM.format(path.rpartition("/")[2], tag.removeprefix("v"))
-    if source in _INDEXES:
-        return _UPSTREAM.format(_INDEXES[source], release)
-    if found and found["index"] in _INDEXES.values():
-        return _UPSTREAM.format(found["index"], f"{found['major']}.{found['minor']}")
-    return own or source
+    own, found = str(at(live, "spec.image") or ""), _MIRRORED.fullmatch(source)
+    known = [
+        (part(own), rules.split(own)[1].partition("@")[0]),
+        (_INDEXES.get(source), f":v{release}"),
+        (found["index"], f":v{found['major']}.{found['minor']}") if found else ("", ""),
+    ]
+    upstream = (
+        f"{_UPSTREAM}/{index}{tag}" for index, tag in known if index in _INDEXES.values() and tag[:2] == ":v"
+    )
+    return next(upstream, own or source)
 
 
 def build(operators: t.Iterable[Operator], wanted: t.Iterable[Wanted]) -> dict[str, t.Any]:
@@ -179,7 +175,7 @@ def _operator_faults(listed: t.Sequence[Data], operator: Operator) -> t.Iterator
         for at_package, given in enumerate(entry.get("packages") or [{}])
         if not given or given.get("name") == package
     ]
-    right = [one for one in found if _base(one[1].get("catalog")) == _base(index)]
+    right = [one for one in found if part(str(one[1].get("catalog"))) == part(index)]
     if not right:
         wrong = [(path, entry.get("catalog")) for path, entry, given in found if given]
         yield from ((path, f"asks {catalog} for {package}, which {index} has") for path, catalog in wrong)
@@ -211,8 +207,3 @@ def _range_faults(
         yield f"{place}.maxVersion", f"is {last}, and the way ends with {needed[1]}"
     if not first and not last and not entry.get("full") and needed != (needed[2],) * 3:
         yield place, f"has no minVersion: only the newest release is mirrored, without {needed[0]}"
-
-
-def _base(catalog: t.Any) -> str:
-    """Return the name of a catalogue's image, without registry and tag."""
-    return str(catalog).rpartition("/")[2].partition(":")[0].partition("@")[0]

@@ -29,6 +29,8 @@ _BESIDE: t.Final = ("gds", "gdrcopy")
 # Drivers whose tags always have the minor version of the system, as an option and as the API has it.
 _VGPU: t.Final = ("vgpu_manager", "vgpuManager")
 _NIC_DRIVER: t.Final = ("ofed_driver", "ofedDriver")
+# Generations of GPUs for which CUDA 13 has no code.
+_OLD: t.Final = generations.NAMES[: generations.NAMES.index("Turing")]
 # Images of the GPU operator for virtual machines, confidential computing and GDRCopy, which few pools need.
 _SELDOM: t.Final = (
     *("vgpu-device-manager", "k8s-cc-manager", "kubevirt-gpu-device-plugin", "gdrdrv"),
@@ -77,12 +79,10 @@ class System(t.NamedTuple):
 
     def suffixes(self, operator: str = "") -> list[str]:
         """Return the ends of the tags. operator: version of the GPU operator; none for other drivers."""
-        found = []
-        for version in self.rhcos:
-            both = suffixes_of_release(self.release, version, "")
-            short = operator and (support.release_of(operator) or image.MAJOR_ONLY) >= image.MAJOR_ONLY
-            found += both[-1:] if short else both[:1]
-        return sorted(set(found))
+        by = (support.release_of(operator) or image.MAJOR_ONLY) if operator else (0, 0)
+        return sorted(
+            {one for version in self.rhcos for one in suffixes_of_release(self.release, version, "", by)}
+        )
 
 
 def system_of(nodes: t.Iterable[KubeObject], release: tuple[int, int]) -> System:
@@ -91,30 +91,28 @@ def system_of(nodes: t.Iterable[KubeObject], release: tuple[int, int]) -> System
     return System(release, tuple(sorted(seen - {""})))
 
 
-def archs_of(pool: Data, nodes: t.Iterable[KubeObject]) -> tuple[str, ...]:
-    """Return the architectures of a pool's nodes: by its candidates, else by the nodes that it has."""
+def with_nodes(pool: Data, nodes: t.Iterable[KubeObject]) -> dict[str, t.Any]:
+    """Return the pool with its C(nodes) and their C(archs): of its candidates, or else of these nodes."""
     selector = pool.get("node_selector") or {}
-    live = {labels(node).get(ARCH, "") for node in nodes if selector and matches(selector, labels(node))}
+    mine = [node for node in nodes if selector and matches(selector, labels(node))]
+    live = {labels(node).get(ARCH, "") for node in mine} - {""}
     planned = {one["arch"] for one in pool.get("candidates") or [] if one.get("instance_type")}
-    return tuple(sorted((planned if not pool.get("existing") else live - {""}) or {"amd64"}))
+    archs = (live if pool.get("existing") else planned) or {"amd64"}
+    return {**pool, "nodes": mine, "archs": tuple(sorted(archs))}
 
 
 def of_operator(operator: Operator, archs: t.Sequence[str]) -> list[Wanted]:
     """Return the images of all CSVs of the way that the catalogue or the cluster names."""
     package = operator.way.package
     return [
-        Wanted(one, f"{_part(one)} of {csv}", (package,), tuple(archs), package, _part(one) in _SELDOM)
+        Wanted(one, f"{part(one)} of {csv}", (package,), tuple(archs), package, part(one) in _SELDOM)
         for csv in operator.csvs
         for one in operator.images.get(csv) or ()
     ]
 
 
-def unlisted(operator: Operator) -> list[str]:
-    """Return the CSVs of the way whose images nobody inside the cluster names."""
-    return [csv for csv in operator.csvs if not operator.images.get(csv)]
-
-
-def _part(reference: str) -> str:
+def part(reference: str) -> str:
+    """Return the last part of an image's name, without registry and tag."""
     return rules.split(reference)[0].rpartition("/")[2]
 
 
@@ -164,14 +162,13 @@ def of_operands(
     tagged = [key for key, version in versions.items() if not version.startswith("sha256:")]
     rest = {key: value for key, value in spec.items() if key not in ("driver", *_BESIDE, *tagged)}
     whose = ((who,), tuple(archs))
-    found = [Wanted(one, f"{_part(one)}, as its options say", *whose) for one in chosen(rest)]
+    found = [Wanted(one, f"{part(one)}, as its options say", *whose) for one in chosen(rest)]
     found += of_driver({key: spec.get(key) for key in _BESIDE}, csvs, on, (), whose)
     for keys, why in ((_NIC_DRIVER, "driver of the network cards"), (_VGPU, "vGPU manager")):
-        part: Data = next((spec[key] for key in keys if key in tagged and spec.get(key)), {})
-        if not part.get("image") or not part.get("version") or part.get("enabled") is False:
-            continue
-        path = "/".join(filter(None, (part.get("repository"), part["image"])))
-        for tag in (f"{path}:{part['version']}-{suffix}" for suffix in on.suffixes()):
+        section: Data = next((spec[key] for key in keys if key in tagged and spec.get(key)), {})
+        own = {key: section.get(key) for key in ("repository", "image", "version")}
+        named = () if section.get("enabled") is False else chosen(own)
+        for tag in (f"{path}-{suffix}" for path in named for suffix in on.suffixes()):
             nic = [Wanted(f"{tag}-{arch}", why, (who,), (arch,)) for arch in archs]
             found += nic if keys == _NIC_DRIVER else [Wanted(tag, why, *whose)]
     return found
@@ -203,16 +200,10 @@ def _gpu_nodes(pool: Data) -> list[GpuNode]:
     """Return what the images of a pool's programs depend on, for each kind of node."""
     models = [str(one.get("gpu_model") or "") for one in pool.get("candidates") or []] or [""]
     return [
-        GpuNode(arch=arch, compute=(7, 0) if _is_old(model) else None)
+        GpuNode(arch=arch, compute=(7, 0) if generations.of(model) in _OLD else None)
         for arch in pool.get("archs") or ("amd64",)
         for model in dict.fromkeys(models)
     ]
-
-
-def _is_old(model: str) -> bool:
-    """Return whether CUDA 13 has no code for the GPU."""
-    generation = generations.of(model)
-    return generation in generations.NAMES[: generations.NAMES.index("Turing")]
 
 
 def merged(wanted: t.Iterable[Wanted]) -> list[Wanted]:

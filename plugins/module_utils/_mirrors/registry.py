@@ -57,7 +57,10 @@ class Reply(t.NamedTuple):
         if self.status == 404:
             return f"{reference}: manifest unknown"
         code = f"HTTP {self.status}"
-        text = (self.content.get("errors") or [{}])[0].get("message") or code
+        try:
+            text = self.content["errors"][0]["message"]
+        except (LookupError, TypeError):
+            text = "no manifest" if self.status == 200 else code
         return f"{reference}: {_WORDS.get(self.status, code)}: {text}"
 
     @property
@@ -128,7 +131,8 @@ class Registries:
         parts = {arch: self._get(place, f"manifests/{digest}") for arch, digest in mine.items()}
         archs = {*listed} - {arch for arch, reply in parts.items() if reply.status == 404}
         for reply in (top, *parts.values()):
-            if reply.status != 200 and (reply.status != 404 or reply is top or not archs):
+            is_gone = reply.status == 404 and reply is not top and archs
+            if not is_gone and (reply.status != 200 or not reply.content):
                 return reply.refusal(reference)
         for blob in [blob for reply in parts.values() or [top] for blob in reply.blobs]:
             if self._get(place, f"blobs/{blob}", "HEAD").status == 404:

@@ -14,7 +14,6 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._monitoring import console
 from .._nodes.labels import labels
-from .._nodes.taints import matches
 from .._olm import catalogue, elsewhere, operators as olm_steps, subscription as olm_subscription, support
 from .._operators import channels, upgrade_path
 from .._operators.order import GPU, NETWORK, Wish
@@ -119,7 +118,7 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
     if params.mirrored_only and not is_mirrored:
         return _facts(is_mirrored, [], [], reader.unread)
     seen = _look(reader, params)
-    pools = [{**pool, "archs": images.archs_of(pool, seen.nodes)} for pool in params.pools]
+    pools = [images.with_nodes(pool, seen.nodes) for pool in params.pools]
     wanted = _wanted(params, seen, pools)
     if params.image_set is not None:
         image_set.check(
@@ -154,7 +153,7 @@ def _facts(
         "mirrored": is_mirrored,
         "images": [one.as_result() for one in asked],
         "image_table": verdicts.table(asked),
-        "unlisted": [csv for one in operators for csv in images.unlisted(one)],
+        "unlisted": [csv for one in operators for csv in one.csvs if not one.images.get(csv)],
         "image_set": image_set.build(operators, [one.wanted for one in asked]),
         "image_tag_mirror_set": tag_set,
         "checks": [one.as_result() for one in checks],
@@ -227,8 +226,8 @@ def _wanted(
     found = [one for operator in seen.operators for one in images.of_operator(operator, archs)]
     for pool in pools:
         driver = {**params.driver, **(pool.get("driver") or {})}
-        whose = ((pool["name"],), tuple(pool["archs"]))
-        found += images.of_driver(driver, gpu, seen.system, _nodes_of(pool, seen.nodes), whose)
+        whose = ((pool["name"],), pool["archs"])
+        found += images.of_driver(driver, gpu, seen.system, pool["nodes"], whose)
     found += images.of_operands(params.spec, GPU, seen.system, archs, gpu)
     found += images.of_operands(params.nic_cluster_policy, NETWORK, seen.system, archs)
     if _built_here(params, pools):
@@ -240,11 +239,6 @@ def _wanted(
         found.append(Wanted(plugin, "plugin of the console", ("gpu_monitoring",), tuple(workers)))
     found += [Wanted(one, "gpu_mirror_images", ("you",), tuple(archs)) for one in params.images if one]
     return images.merged(found)
-
-
-def _nodes_of(pool: t.Mapping[str, t.Any], nodes: t.Iterable[KubeObject]) -> list[KubeObject]:
-    wanted = pool.get("node_selector") or {}
-    return [node for node in nodes if wanted and matches(wanted, labels(node))]
 
 
 def _built_here(params: ImageMirrorsParams, pools: t.Collection[t.Mapping[str, t.Any]]) -> bool:
@@ -316,7 +310,7 @@ def _of_toolkit(
     """Return the check of the Driver Toolkit: for the nodes of the pools, or else for all workers."""
     if not _built_here(params, pools) or reader.is_unread("ImageStream"):
         return []
-    mine = [node for pool in pools for node in _nodes_of(pool, seen.nodes)]
+    mine = [node for pool in pools for node in pool["nodes"]]
     return verdicts.of_toolkit(seen.streams[0] if seen.streams else None, mine or seen.nodes)
 
 

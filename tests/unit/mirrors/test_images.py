@@ -84,7 +84,7 @@ def test_the_images_of_an_operator_are_those_of_its_way() -> None:
     assert [(one.image, one.why, one.package) for one in found] == [
         ("nvcr.io/nvidia/driver@sha256:2", f"driver of {csv}", GPU) for csv in (OLD, NEW)
     ]
-    assert images.unlisted(way) == [f"{GPU}.v26.7.0"]
+    assert [csv for csv in way.csvs if not way.images.get(csv)] == [f"{GPU}.v26.7.0"]
 
 
 def test_what_few_pools_need_is_marked() -> None:
@@ -176,7 +176,7 @@ def test_validations_take_the_image_of_the_gpu_and_the_architecture() -> None:
     ],
 )
 def test_architectures_are_those_of_candidates_or_of_live_nodes(pool: Data, archs: tuple[str, ...]) -> None:
-    assert images.archs_of(pool, [node(arch="arm64", pool="a")]) == archs
+    assert images.with_nodes(pool, [node(arch="arm64", pool="a")])["archs"] == archs
 
 
 def test_an_image_without_a_registry_is_that_of_docker_hub() -> None:

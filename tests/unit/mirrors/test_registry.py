@@ -149,6 +149,10 @@ def test_a_registry_may_ask_for_user_and_password() -> None:
         (Answer(451, "read the license", TEXT), image.REFUSED, ": denied: HTTP 451"),
         (error(429, "TOOMANYREQUESTS", "slowly"), image.UNREACHABLE, ": toomanyrequests: slowly"),
         (Answer(502, "bad gateway", TEXT), image.UNREACHABLE, ": HTTP 502: HTTP 502"),
+        (Answer(500, {"errors": ["oops"]}), image.UNREACHABLE, ": HTTP 500: HTTP 500"),
+        (Answer(500, {"errors": {"detail": "oops"}}), image.UNREACHABLE, ": HTTP 500: HTTP 500"),
+        # The page of a proxy, or of a registry's login.
+        (Answer(200, "<html>Please log in", TEXT), image.UNREACHABLE, ": HTTP 200: no manifest"),
     ],
 )
 def test_a_refusal_has_the_words_of_the_api_server(refused: Answer, verdict: str, words: str) -> None:
