@@ -87,9 +87,9 @@ options:
     default: true
   mirrored_only:
     description:
-      - Look only where images come from mirrors. That is a cluster with an C(ImageDigestMirrorSet) or an
-        C(ImageContentSourcePolicy), or with a disabled default catalogue. On any other cluster this costs
-        three requests.
+      - Look only where images come from mirrors. That is a cluster with an C(ImageDigestMirrorSet),
+        C(ImageTagMirrorSet) or C(ImageContentSourcePolicy), or with a disabled default catalogue. On any
+        other cluster this costs four requests.
     type: bool
     default: false
   fail_on:
@@ -117,7 +117,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 mirrored:
-  description: Whether the cluster has a mirror set for digests, or a disabled default catalogue.
+  description: Whether the cluster has a mirror set, or a disabled default catalogue.
   returned: always
   type: bool
   sample: true

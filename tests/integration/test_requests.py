@@ -96,7 +96,7 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     (
         "no mirrors",
         {"accelerators.openshift.image_mirrors": {"mirrored_only": True}},
-        ["get", "list", "list"],
+        ["get", "list", "list", "list"],
     ),
     ("no operator to upgrade", {"accelerators.openshift.operator_upgrade": {}}, ["list"]),
     ("rights", {"accelerators.openshift.access_grant": RIGHTS}, GRANTED),
@@ -122,6 +122,7 @@ AGAIN: t.Final = {
     # whether images come from mirrors
     "get operatorhubs.config.openshift.io": 1,
     "list imagedigestmirrorsets.config.openshift.io": 1,
+    "list imagetagmirrorsets.config.openshift.io": 1,
     "list imagecontentsourcepolicies.operator.openshift.io": 1,
     "list machinesets.machine.openshift.io": 2,
     "list machines.machine.openshift.io": 2,

@@ -112,9 +112,8 @@ def check(api: Api, params: ImageMirrorsParams) -> dict[str, t.Any]:
     references.check(params.console_image, "console_image", setting)
     reader = _Reader(api)
     hub = reader.get("OperatorHub", "cluster")
-    is_mirrored = any(catalogue.disabled(hub, one) for one in catalogue.DEFAULT_SOURCES) or any(
-        map(reader.list, ("ImageDigestMirrorSet", "ImageContentSourcePolicy"))
-    )
+    is_cut_off = any(catalogue.disabled(hub, one) for one in catalogue.DEFAULT_SOURCES)
+    is_mirrored = is_cut_off or any(map(reader.list, SETS))
     if params.mirrored_only and not is_mirrored:
         return _facts(is_mirrored, [], [], reader.unread)
     seen = _look(reader, params)

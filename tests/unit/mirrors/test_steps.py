@@ -266,10 +266,11 @@ def test_this_machine_takes_logins_and_authorities_of_the_cluster(
     )
 
 
-def test_a_cluster_with_the_oldest_mirror_sets_alone_is_recognized() -> None:
+@pytest.mark.parametrize("kind", ["ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSourcePolicy"])
+def test_a_cluster_with_mirror_sets_of_one_kind_alone_is_recognized(kind: str) -> None:
     server = FakeServer(*KINDS)
     server.put(config("OperatorHub"))
-    server.put(mirror_set("ImageContentSourcePolicy", nvcr_dot_io=f"{MIRROR}/nvcr"))
+    server.put(mirror_set(kind, nvcr_dot_io=f"{MIRROR}/nvcr"))
     assert run(server, mirrored_only=True, operators=[], pools=[], validations=[])["mirrored"]
 
 
@@ -284,7 +285,7 @@ def test_a_pool_with_its_own_driver_needs_no_other() -> None:
     assert (alone["verdict"], "580.95.05" in str(alone["images"])) == ("ok", False)
 
 
-def test_a_connected_cluster_costs_three_requests() -> None:
+def test_a_connected_cluster_costs_four_requests() -> None:
     server = FakeServer(*KINDS)
     server.put(config("OperatorHub"))
     found = run(server, mirrored_only=True)
@@ -292,6 +293,7 @@ def test_a_connected_cluster_costs_three_requests() -> None:
     assert [path.rpartition("/v1")[2] for _method, path, _query in server.requests] == [
         "/operatorhubs/cluster",
         "/imagedigestmirrorsets",
+        "/imagetagmirrorsets",
         "alpha1/imagecontentsourcepolicies",
     ]
 
