@@ -147,6 +147,9 @@ class Registries:
         host, _slash, path = place.partition("/")
         url = f"https://{_HUB if host == docker_config.DOCKER_HUB else host}/v2/{path}/{rest}"
         found = self._send(method, url, {"Accept": _KINDS, **self._tokens.get(place, {})})
+        if found.status == 401 and not found.headers.get("WWW-Authenticate"):
+            # Some registries only say so of a token that has expired.
+            found = self._send(method, url, {"Accept": _KINDS})
         if found.status == 401 and (login := self._login(place, found.headers.get("WWW-Authenticate", ""))):
             self._tokens[place] = login
             found = self._send(method, url, {"Accept": _KINDS, **login})

@@ -166,6 +166,23 @@ def test_a_login_that_is_not_there_or_not_good_is_refused(auths: Data) -> None:
     assert (found.verdict, "unauthorized: authentication required" in found.words) == (image.REFUSED, True)
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_token_that_expires_is_renewed(is_named: bool) -> None:
+    server = Mirror()
+    usual, over = server.ask, [f"{PLACE}/manifests/sha256:arm64"]
+
+    def expiring(method: str, url: str, **more: t.Any) -> Answer:
+        path = urlsplit(url).path
+        if path in over and (more.get("headers") or {}).get("Authorization"):
+            over.remove(path)
+            return usual(method, url, **more | {"headers": {}}) if is_named else Answer(401, {})
+        return usual(method, url, **more)
+
+    server.request = expiring
+    assert ask(server).verdict == image.THERE
+    assert [urlsplit(url).path for _method, url, _login in server.asked].count("/token") == 2
+
+
 def test_a_registry_may_offer_two_logins() -> None:
     server = Mirror()
     server.more = ', Basic realm="Registry"'
