@@ -255,7 +255,7 @@ def _untagged(params: ImageMirrorsParams, wanted: t.Iterable[Wanted]) -> list[Ch
     if not is_on or any(version in one.image for one in wanted):
         return []
     words = "no node shows which operating system its tag ends with"
-    facts = {"image": f"driver:{version}-…", "words": words}
+    facts = {"image": f"driver:{version}-…", "words": words, "mirror": "REGISTRY"}
     return [Check.of("MIRROR-UNCHECKED", "driver tag", UNKNOWN, **facts)]
 
 

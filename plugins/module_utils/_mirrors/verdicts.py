@@ -21,6 +21,7 @@ from .rules import Route, split
 _BUSY: t.Final = re.compile(r"\b429\b|toomanyrequests|too many requests", re.IGNORECASE)
 _LIMITED: t.Final = "429, too many requests"
 _FORBIDDEN: t.Final = re.compile(r"\b403\b|denied|forbidden", re.IGNORECASE)
+_CODES: t.Final = {NOT_ASKED: "MIRROR-UNCHECKED", MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
 _DIGEST: t.Final = re.compile(r"(@sha256:[0-9a-f]{12})[0-9a-f]+")
 # Names that each cluster reaches without a proxy.
 _INSIDE: t.Final = (".svc", ".cluster.local")
@@ -76,12 +77,8 @@ class Asked(t.NamedTuple):
         """Return the code of what is wrong with the image, or ""."""
         if self.answer.verdict == THERE:
             return "MIRROR-ARCH" if self.lacking else ""
-        if self.answer.verdict == NOT_ASKED:
-            return "MIRROR-UNCHECKED"
-        if self.route.lacks_tags:
-            return "MIRROR-TAG"
-        by_verdict = {MISSING: "MIRROR-MISSING", REFUSED: "MIRROR-DENIED"}
-        return by_verdict.get(self.answer.verdict, "MIRROR-AWAY")
+        is_tag = self.route.lacks_tags and self.answer.verdict != NOT_ASKED
+        return "MIRROR-TAG" if is_tag else _CODES.get(self.answer.verdict, "MIRROR-AWAY")
 
     @property
     def decider(self) -> str:

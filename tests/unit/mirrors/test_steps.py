@@ -285,6 +285,15 @@ def test_a_pool_with_its_own_driver_needs_no_other() -> None:
     assert (alone["verdict"], "580.95.05" in str(alone["images"])) == ("ok", False)
 
 
+def test_a_driver_by_tag_without_a_node_that_shows_its_end_stays_open() -> None:
+    worker = node() | {"apiVersion": "v1", "kind": "Node", "status": {}}
+    found = run(Mirrored(worker), driver={"version": "580.95.05"})
+    (check,) = [one for one in found["checks"] if one["code"]]
+    assert (check["code"], check["verdict"]) == ("MIRROR-UNCHECKED", "unknown")
+    assert "580.95.05" in check["message"]
+    assert " docker://REGISTRY --dry-run`" in check["remedy"]
+
+
 def test_a_connected_cluster_costs_four_requests() -> None:
     server = FakeServer(*KINDS)
     server.put(config("OperatorHub"))

@@ -74,7 +74,7 @@ CODES: t.Final = (
     Code(
         "MIRROR-UNCHECKED",
         "it is not known whether {image} is there{also}: {words}.",
-        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://REGISTRY --dry-run`, which lists what "
+        "Run `oc-mirror --v2 -c FILE --workspace file://DIR docker://{mirror} --dry-run`, which lists what "
         "is missing.",
     ),
 )
