@@ -72,7 +72,8 @@ options:
   image_set:
     description:
       - The C(ImageSetConfiguration) that you mirror with.
-      - One that lacks a package, a release on the way, or an image is refused with the path (C(MIRROR-FILE)).
+      - One that lacks a package, a release on the way, or an image, or that blocks an image, is refused with
+        the path (C(MIRROR-FILE)).
     type: dict
   namespace:
     description:
