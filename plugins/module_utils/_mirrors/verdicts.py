@@ -56,6 +56,8 @@ class Asked(t.NamedTuple):
     def said(self) -> str:
         """Return the answer in the words of the registry API."""
         words = self.answer.words
+        if not self.route.asked:
+            return "no mirror"
         if self.answer.verdict == THERE:
             lacking = self.lacking
             return f"has no manifest for {' and '.join(lacking)}" if lacking else "there"
@@ -74,11 +76,16 @@ class Asked(t.NamedTuple):
 
     @property
     def code(self) -> str:
-        """Return the code of what is wrong with the image, or ""."""
+        """Return the code of what is wrong with the image, or "".
+
+        The API server also asks a source that a set forbids to nodes.
+        """
+        is_open = bool(self.route.asked) and self.answer.verdict in (THERE, NOT_ASKED)
+        if self.route.lacks_tags and not is_open:
+            return "MIRROR-TAG"
         if self.answer.verdict == THERE:
             return "MIRROR-ARCH" if self.lacking else ""
-        is_tag = self.route.lacks_tags and self.answer.verdict != NOT_ASKED
-        return "MIRROR-TAG" if is_tag else _CODES.get(self.answer.verdict, "MIRROR-AWAY")
+        return _CODES.get(self.answer.verdict, "MIRROR-AWAY")
 
     @property
     def decider(self) -> str:

@@ -85,8 +85,10 @@ class Mirrored(FakeServer):
             "spec": {"tags": [{"name": RHCOS, "from": {"name": DTK}}]},
         }
         hub = config("OperatorHub", disableAllDefaultSources=True)
-        digests = mirror_set(never=True, nvcr_dot_io=f"{MIRROR}/nvcr", quay_dot_io=f"{MIRROR}/quay")
-        tags = mirror_set("ImageTagMirrorSet", True, nvcr_dot_io=f"{MIRROR}/nvcr")
+        mirrors = {"nvcr_dot_io": f"{MIRROR}/nvcr", "quay_dot_io": f"{MIRROR}/quay"}
+        digests, tags = (
+            mirror_set(kind, True, **mirrors) for kind in ("ImageDigestMirrorSet", "ImageTagMirrorSet")
+        )
         for one in (package, worker, version, catalog, stream, hub, digests, tags, *objects):
             self.put(one)
 

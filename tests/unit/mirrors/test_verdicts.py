@@ -67,6 +67,13 @@ def test_an_answer_has_its_code(found: Asked, code: str, said: str) -> None:
     assert (found.code, found.said) == (code, said)
 
 
+@pytest.mark.parametrize("verdict", [THERE, NOT_ASKED, MISSING])
+def test_a_tag_whose_source_nodes_may_not_ask_needs_a_set_whatever_the_server_finds(verdict: str) -> None:
+    route = rules.route(BY_TAG, [mirror_set(never=True, nvcr_dot_io=f"{MIRROR}/nvcr")])
+    found = asked(BY_TAG, verdict)._replace(route=route)
+    assert (found.code, found.said) == ("MIRROR-TAG", "no mirror")
+
+
 NO_ROUTE: t.Final = f'{BY_DIGEST}: Get "https://nvcr.io/v2/": dial tcp: lookup nvcr.io: no such host'
 AT_MIRROR: t.Final = f"{MIRROR}/nvcr/nvidia/driver@{DIGEST}"
 
