@@ -128,10 +128,9 @@ THERE, MISSING, REFUSED = "there", "missing", "not allowed"
 UNREACHABLE, NOT_ASKED = "unreachable", "not asked"
 _LEAD: t.Final = "Internal error occurred: "
 # With mirrors the message has one text for each registry; the image is missing only if all of them say so.
-_IPV6: t.Final = r"\[[\da-f:]+\]"
 _NOT_FOUND: t.Final = re.compile(
     r'dockerimage\S* "[^"]+" not found'
-    rf'|(?:{_IPV6})?[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?'
+    r'|(?:\[[\da-f:]+\])?[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?'
 )
 _DENIED: t.Final = re.compile(
     r": (?:denied|unauthorized): |you may not have access|incorrect username or password"
@@ -225,9 +224,7 @@ def by_words(image: str, words: str) -> str:
     The server asks the source last. If no route leads there, the answers of the mirrors count.
     """
     left, mirrors = _NOT_FOUND.subn("", words)
-    if mirrors and not re.sub(rf'{re.escape(image)}: Get "[^"]+": (?:{_IPV6}|[^,\[\]])*', "", left).strip(
-        "[], "
-    ):
+    if mirrors and not left.partition(f'{image}: Get "')[0].strip("[], "):
         return MISSING
     return REFUSED if _DENIED.search(words) else UNREACHABLE
 

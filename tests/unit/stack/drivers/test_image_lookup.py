@@ -27,6 +27,7 @@ def failure(reason: str, message: str) -> KubeObject:
 
 INTERNAL = "Internal error occurred: "
 NO_ROUTE = 'r.io/d:1: Get "https://r.io/v2/": dial tcp: lookup r.io on 192.0.2.53:53: no such host'
+OTHER_NAME = 'r.io/d:1: Get "https://r.io/v2/": tls: x509: certificate is valid for proxy, not r.io'
 NO_ROUTE_6 = 'r.io/d:1: Get "https://r.io/v2/": dial tcp [2001:db8::5]:443: connect: no route to host'
 
 
@@ -75,6 +76,7 @@ ANSWERS = [
     (failure("InternalError", f"{INTERNAL}[m.io/d:1: toomanyrequests: slow down, {NO_ROUTE}]"), UNREACHABLE),
     (failure("InternalError", f'{INTERNAL}[you may not have access to "m.io/d:1", {NO_ROUTE}]'), REFUSED),
     (failure("InternalError", f"{INTERNAL}[{NOT_FOUND.format('m.io/d:1')}, {NO_ROUTE_6}]"), MISSING),
+    (failure("InternalError", f"{INTERNAL}[{NOT_FOUND.format('m.io/d:1')}, {OTHER_NAME}]"), MISSING),
     (
         failure("InternalError", f"{INTERNAL}[[fd00::1]:5000/d:1: manifest unknown: gone, {NO_ROUTE}]"),
         MISSING,
