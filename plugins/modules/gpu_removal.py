@@ -31,8 +31,8 @@ extends_documentation_fragment:
 options:
   pools:
     description:
-      - The pools to remove, as RV(accelerators.openshift.gpu_plan#module:plan) has them. Only C(name) and
-        C(node_selector) count. By default C(node_selector) is the label of the pool.
+      - The pools to remove, as RV(accelerators.openshift.gpu_plan#module:plan) has them. Only C(name),
+        C(node_selector) and C(workload) count. By default C(node_selector) is the label of the pool.
     type: list
     elements: dict
     required: true
@@ -40,9 +40,11 @@ options:
     description:
       - The shared parts that are to be removed after the pools, as far as nothing else needs them.
       - V(gpu_policy) is the Red Hat build of Kueue, which the role of that name installs.
+      - V(virtual_machines) is what this collection permits to virtual machines in HyperConverged. It goes
+        with V(gpu_operator) too, if a pool of O(pools) has a C(workload) of virtual machines.
     type: list
     elements: str
-    choices: [gpu_operator, nvidia_network_operator, node_feature_discovery, gpu_policy]
+    choices: [gpu_operator, nvidia_network_operator, node_feature_discovery, gpu_policy, virtual_machines]
     default: []
   machines:
     description:
@@ -176,7 +178,10 @@ SPEC = ArgumentSpec(
         "parts": {
             "type": "list",
             "elements": "str",
-            "choices": ["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"],
+            "choices": [
+                *("gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"),
+                "virtual_machines",
+            ],
             "default": [],
         },
         "machines": {"type": "bool", "default": True},

@@ -16,7 +16,7 @@ CLUSTER: t.Final = ""
 TUNING: t.Final = "openshift-cluster-node-tuning-operator"
 # Parts that are of no role.
 SHARED: t.Final = (
-    *("lease", "lease read", "plan", "leftovers", "removal"),
+    *("lease", "lease read", "plan", "leftovers", "removal", "permits"),
     *(
         "preflight",
         "update pools",
@@ -50,7 +50,7 @@ PARTS: t.Final[dict[str, tuple[str, ...]]] = {
     "validate_idle": ("lease", "plan", "gpu_validation", "idle"),
     "repair_node": ("lease", "repair", "gpu_node_pool", "gpu_validation"),
     "remove_pool": (
-        *("lease", "gpu_node_pool absent", "node_tuning absent", "gpu_network absent"),
+        *("lease", "permits", "gpu_node_pool absent", "node_tuning absent", "gpu_network absent"),
         *("gpu_sharing absent", "gpu_policy absent"),
     ),
     "repartition": ("lease", "plan", "repartition", "gpu_sharing", "gpu_operator"),

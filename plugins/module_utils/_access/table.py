@@ -36,6 +36,10 @@ removal
   -            list?                                clusterqueues.kueue.x-k8s.io workloads.kueue.x-k8s.io
   -            list?                                hostdevicenetworks.mellanox.com
   -            list?                                ipoibnetworks.mellanox.com macvlannetworks.mellanox.com
+  -            list?                                HyperConverged virtualmachines.kubevirt.io
+permits
+  -            get?,list?,patch?                    HyperConverged
+  -            list?                                virtualmachines.kubevirt.io
 update pools
   -            get                                  ClusterVersion
   -            get,list,watch,patch                 MachineConfigPool

@@ -22,11 +22,14 @@ NETWORK: t.Final = "nvidia_network_operator"
 NFD: t.Final = "node_feature_discovery"
 # The role that installs the operator of Kueue.
 KUEUE: t.Final = "gpu_policy"
+# What HyperConverged permits: no operator of this collection brings it.
+MACHINES: t.Final = "virtual_machines"
 TITLES: t.Final = {
     GPU: "the GPU operator with its stack",
     NETWORK: "the NVIDIA network operator with its stack",
     NFD: "Node Feature Discovery",
     KUEUE: "the Red Hat build of Kueue",
+    MACHINES: "what HyperConverged permits to virtual machines",
 }
 # Kinds whose operands each operator brings.
 STACKS: t.Final = {

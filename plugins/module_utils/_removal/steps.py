@@ -9,7 +9,7 @@ import typing as t
 from dataclasses import replace
 
 from .._catalogue import kueue
-from .._core.errors import InputError, KindNotServedError
+from .._core.errors import ForbiddenError, InputError, KindNotServedError
 from .._core.objects import KubeObject, name, number_of
 from .._core.ownership import POOL, owned, pool_of
 from .._frame.argspec import WaitParams
@@ -21,13 +21,18 @@ from .._nodes import drain, drain_steps
 from .._nodes.drain_judge import Rules
 from .._olm import csv as olm_csv
 from .._olm.custom_resources import owned_kinds
+from .._virtualization import schema, steps as virtualization
 from . import cluster as removal_cluster, disruption, needs, queues
-from .cluster import GPU, KUEUE, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
+from .cluster import GPU, KUEUE, MACHINES, NETWORK, NFD, PACKAGES, STACKS, TITLES, Cluster, GoingPool
 from .disruption import BY_DRAIN, BY_STACK, Loss
 from .needs import ALL, Request, Stay
 
-Part = t.Literal["gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy"]
+Part = t.Literal[
+    "gpu_operator", "nvidia_network_operator", "node_feature_discovery", "gpu_policy", "virtual_machines"
+]
 _NOT_COPIED: t.Final = "!olm.copiedFrom"
+# Of those who need an entry of HyperConverged, so many are shown.
+_SHOWN: t.Final = 5
 _INSTANCE: t.Final = Kind(kueue.RED_HATS, kueue.INSTANCE, "kueues", False)
 
 
@@ -56,14 +61,7 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     """
     pools = removal_cluster.going_pools(params["pools"])
     cluster = read(api, params)
-    if found := removal_cluster.misspelt(cluster, params["pools"]):
-        wanted, near, there = found
-        raise InputError(
-            "POOL-VALUE",
-            f"There is no machine set and no node of a pool {wanted}, only of {there}. Did you mean {near}?",
-            f"Set gpu_pool to {near}. If {wanted} is a pool of existing nodes, give the file with its "
-            "gpu_pools too: -e @FILE. If it was removed before, there is nothing to do.",
-        )
+    _refuse_misspelt(cluster, params["pools"])
     machines = removal_cluster.machines_of(cluster, removal_cluster.going_sets(cluster, pools))
     of_machines = removal_cluster.nodes_of_machines(machines)
     drained = of_machines if params["machines"] else {}
@@ -79,7 +77,10 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     pods = drain_steps.pods_on(api, losses)
     impacts = disruption.ending(pods, losses)
     going = pools if params["machines"] else []
-    removes = _removes(cluster, going, params["parts"], stays)
+    left = [node for node in cluster.nodes if name(node) not in selected]
+    taken, kept = _permits(api, params, left, stays)
+    removes = [*_removes(cluster, going, params["parts"], stays), *taken]
+    stays += [Stay(MACHINES, ALL, kept)] if kept else []
     facts = _facts(removes, stays, impacts)
     on_machines = [pod for pod in pods if pod["spec"].get("nodeName") in drained]
     if problem := disruption.refusal(impacts, on_machines, Rules.of(params), _what(going, served)):
@@ -89,6 +90,17 @@ def check(api: Api, params: GpuRemovalParams) -> dict[str, t.Any]:
     if waits:
         _wait(api, {node: loss for node, loss in losses.items() if loss.by == BY_STACK})
     return facts
+
+
+def _refuse_misspelt(cluster: Cluster, pools: t.Sequence[t.Mapping[str, t.Any]]) -> None:
+    if found := removal_cluster.misspelt(cluster, pools):
+        wanted, near, there = found
+        raise InputError(
+            "POOL-VALUE",
+            f"There is no machine set and no node of a pool {wanted}, only of {there}. Did you mean {near}?",
+            f"Set gpu_pool to {near}. If {wanted} is a pool of existing nodes, give the file with its "
+            "gpu_pools too: -e @FILE. If it was removed before, there is nothing to do.",
+        )
 
 
 def _stack_goes(cluster: Cluster, parts: t.Collection[str], stays: t.Iterable[Stay], part: str) -> bool:
@@ -124,6 +136,29 @@ def _removes(
     return found
 
 
+def _permits(
+    api: Api, params: GpuRemovalParams, nodes: t.Sequence[KubeObject], stays: t.Iterable[Stay]
+) -> tuple[list[str], list[str]]:
+    """Return the entries of HyperConverged that go, and who needs those that stay. nodes: those that stay."""
+    is_asked = any(schema.runs_machines(pool.get("workload")) for pool in params["pools"])
+    if MACHINES not in params["parts"] and not (GPU in params["parts"] and is_asked):
+        return [], []
+    live = None
+    with contextlib.suppress(ForbiddenError):
+        live = virtualization.look(api)
+    if live is None:
+        return [], []
+    from .._stack import virtual_machine_steps
+
+    goes = GPU in params["parts"] and not any(stay.part == GPU and stay.keeps == ALL for stay in stays)
+    found = virtual_machine_steps.needed(api, live, nodes, has_stack=not goes)
+    place = f"HyperConverged {name(live)}"
+    return (
+        [f"{permit.selector} as {permit.resource} in {place}" for permit, by in found.items() if not by],
+        [f"{who} ({permit.resource})" for permit, by in found.items() for who in by[:_SHOWN]],
+    )
+
+
 def _facts(removes: list[str], stays: list[Stay], impacts: list[Impact]) -> dict[str, t.Any]:
     return {
         "removes": removes,
@@ -146,7 +181,7 @@ def read(api: Api, params: GpuRemovalParams) -> Cluster:
     sets = api.list_if_served(known("MachineSet"), namespace, labels=POOL)
     machines = api.list_if_served(known("Machine"), namespace, labels=POOL) if sets else []
     seen = Cluster(sets, [machine for machine in machines if pool_of(machine)], api.list(known("Node")))
-    parts = params["parts"]
+    parts = [part for part in params["parts"] if part != MACHINES]
     if not parts:
         return seen
     spaces = {

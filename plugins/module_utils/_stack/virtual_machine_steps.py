@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
-from .._core.errors import NotReadyError
+from .._catalogue.well_known import VGPU_CONFIG, VGPU_STATE
+from .._core.errors import ForbiddenError, NotReadyError, text_of
 from .._core.objects import KubeObject, Snapshot, name
 from .._core.ownership import selector
 from .._core.readiness import Readiness, pending, ready
@@ -14,7 +16,7 @@ from .._frame.dry_run import dry_run_apply
 from .._impact import consent
 from .._impact.impact import DRAIN, Question
 from .._kube.client import Api, Query
-from .._kube.kinds import known
+from .._kube.kinds import Kind, known
 from .._nodes import devices, drain
 from .._nodes.evictions import evict
 from .._nodes.labels import labels
@@ -27,6 +29,8 @@ from .params import StackParams, StackPool
 
 _NODE: t.Final = known("Node")
 _POD: t.Final = known("Pod")
+_MACHINE: t.Final = Kind("kubevirt.io/v1", "VirtualMachine", "virtualmachines")
+_MANAGER: t.Final = "app=nvidia-vgpu-device-manager"
 
 
 class Work(t.NamedTuple):
@@ -184,15 +188,17 @@ def _manifest(
 
 def _kept(live: KubeObject, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]) -> list[Permit]:
     """Return entries of this collection that stay, since nodes outside the pools offer the resource."""
-    ours = {name(node) for pool in pools for node in nodes_of(list(nodes), pool)}
-    offered = {
-        key
-        for node in nodes
-        if name(node) not in ours
-        for key, number in ((node.get("status") or {}).get("allocatable") or {}).items()
-        if str(number) != "0"
-    }
-    return [permit for permit in hyperconverged.ours(live) if permit.resource in offered]
+    others = _outside(pools, nodes)
+    return [
+        permit
+        for permit in hyperconverged.ours(live)
+        if any(devices.offered(node, permit.resource) for node in others)
+    ]
+
+
+def _outside(pools: t.Iterable[StackPool], nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
+    inside = {name(node) for pool in pools for node in nodes_of(list(nodes), pool)}
+    return [node for node in nodes if name(node) not in inside]
 
 
 def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequence[StackPool]) -> None:
@@ -262,27 +268,91 @@ def _wait(api: Api, pools: t.Sequence[StackPool]) -> None:
 
 def give_back(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Do what `remove` does while the stack stays for others; ask before the first write."""
-    pools, nodes = machines.of_machines(params.pools), api.list(_NODE)
+    nodes = api.list(_NODE)
+    params = replace(params, pools=[machines.as_marked(pool, nodes) for pool in params.pools])
+    pools = machines.of_machines(params.pools)
     ends = consent.ask(api, [machines.returning(pool) for pool in pools], params.on_busy, "GPU-BUSY")
+    going = {name(node) for pool in pools for node in nodes_of(nodes, pool)}
     if params.on_busy == DRAIN:
-        going = {name(node) for pool in pools for node in nodes_of(nodes, pool)}
         _end_machines(api, going)
     remove(api, params)
+    if going and any(map(machines.has_vgpus, pools)):
+        _wait_for_managers(api, params.namespace, going)
+    forget(api, pools)
     return {"name": params.name, "state": "", "reason": "", "driver_version": "", "nodes": [], "ends": ends}
+
+
+def _wait_for_managers(api: Api, namespace: str, nodes: t.Collection[str]) -> None:
+    """Wait until no vGPU device manager is left on the nodes: it writes how far it is until its end."""
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        left = [pod for pod in snapshot["pods"] if drain.node_of(pod) in nodes]
+        if not left:
+            return ready("Gone", "no vGPU device manager is left on these nodes")
+        names = ", ".join(map(drain.name, left))
+        text = text_of("GPU-LEFT", what="vGPU device managers", left=names, namespace=namespace)
+        return pending("Leaving", **text._asdict())
+
+    api.wait({"pods": Query(_POD, namespace, labels=_MANAGER)}, judge, "vGPU device managers leave")
 
 
 def remove(api: Api, params: StackParams) -> None:
     """Take our permits out of HyperConverged, and the labels of the pools from their nodes."""
     pools = machines.of_machines(params.pools)
-    if not pools:
+    if not (pools or params.only_pools):
         return
-    live, nodes = virtualization.look(api), api.list(_NODE)
+    try:
+        live = virtualization.look(api)
+    except ForbiddenError:
+        if pools:
+            raise
+        api.warn("The identity may not list HyperConverged: what this collection permits there stays.")
+        live = None
+    nodes = api.list(_NODE)
     if live is not None and hyperconverged.is_touched(live):
-        # What the GPU operator offers goes with it.
-        kept = [one for one in _kept(live, pools, nodes) if params.only_pools or not one.is_external]
-        has_manager = any(permit.is_mediated and permit.is_external for permit in kept)
+        others = _outside(params.pools, nodes)
+        users = needed(api, live, others, has_stack=params.only_pools)
+        kept = [permit for permit, by in users.items() if by]
+        has_manager = params.only_pools and any(VGPU_CONFIG in labels(node) for node in others)
         _apply(api, hyperconverged.manifest(live, kept, has_manager=has_manager), live)
     for pool in pools:
         for node in nodes_of(nodes, pool):
             if given := machines.unmarked(labels(node), pool):
                 give(api, node, given)
+
+
+def forget(api: Api, pools: t.Iterable[StackPool]) -> None:
+    """Take what the vGPU device manager wrote about itself from nodes that it has left."""
+    asking = [pool for pool in pools if machines.has_vgpus(pool)]
+    nodes = api.list(_NODE) if asking else []
+    for pool in asking:
+        for node in nodes_of(nodes, pool):
+            if VGPU_STATE in labels(node):
+                give(api, node, {VGPU_STATE: None})
+
+
+def needed(
+    api: Api, live: KubeObject, nodes: t.Sequence[KubeObject], *, has_stack: bool
+) -> dict[Permit, list[str]]:
+    """Return the entries of this collection, each with what needs it.
+
+    nodes: those that stay. has_stack: the GPU operator stays. Without it nobody has what it offers.
+    """
+    ours = hyperconverged.ours(live)
+    asking = _asking(api) if has_stack and ours else {}
+    return {
+        permit: [f"node {name(node)}" for node in nodes if machines.may_offer(node, permit)]
+        + [who for who, wanted in asking.items() if permit.resource in wanted or not wanted]
+        if has_stack or not permit.is_external
+        else []
+        for permit in ours
+    }
+
+
+def _asking(api: Api) -> dict[str, set[str]]:
+    """Return each virtual machine with the devices that it asks for; empty ones may be any."""
+    try:
+        found = api.list_if_served(_MACHINE, keep=machines.with_devices)
+    except ForbiddenError:
+        return {"virtual machines, which the identity may not list": set()}
+    return {f"VirtualMachine {drain.name(one)}": machines.asked(one) for one in found}

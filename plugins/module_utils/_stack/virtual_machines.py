@@ -7,11 +7,20 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from .._catalogue.well_known import GPU, GPU_SHARED, NVIDIA, PARTITION, VGPU_CONFIG, VGPU_STATE, WORKLOAD
+from .._catalogue.well_known import (
+    GPU,
+    GPU_SHARED,
+    NVIDIA,
+    OPERANDS,
+    PARTITION,
+    VGPU_CONFIG,
+    VGPU_STATE,
+    WORKLOAD,
+)
 from .._core.codes.code import Code
 from .._core.errors import NotReadyError, text_of
 from .._core.objects import KubeObject, Snapshot, at, name
-from .._core.ownership import selector
+from .._core.ownership import MANAGER, managers_of_label, selector
 from .._core.readiness import FAILED, PENDING, about_node
 from .._impact import policy_fields
 from .._impact.impact import Question
@@ -61,6 +70,20 @@ def as_seen(node: KubeObject, pool: StackPool, policy: KubeObject) -> StackPool:
         return pool
     given = {"vgpu": {"type": labels(node).get(VGPU_CONFIG, "")}} if kind == schema.VGPU else {}
     return {**pool, "workload": kind, "virtual_machines": given}
+
+
+def as_marked(pool: StackPool, nodes: t.Sequence[KubeObject]) -> StackPool:
+    """Return the pool with the workload by which this collection labelled its nodes, if nobody says one."""
+    for node in nodes_of(nodes, pool) if not pool.get("workload") else ():
+        given = {key: value for key, value in labels(node).items() if MANAGER in managers_of_label(node, key)}
+        kind = given.get(WORKLOAD, "").replace("-", "_")
+        if schema.runs_machines(kind):
+            vgpu = {"vgpu": {"type": given.get(VGPU_CONFIG, "")}} if kind == schema.VGPU else {}
+            return {**pool, "workload": kind, "virtual_machines": vgpu}
+        if given.get(OPERANDS) == "false":
+            by = {"provider": schema.PLATFORM}
+            return {**pool, "workload": schema.PASSTHROUGH, "virtual_machines": by}
+    return pool
 
 
 def unpermitted(nodes: t.Iterable[KubeObject], live: KubeObject) -> dict[str, Code]:
@@ -193,6 +216,25 @@ def resources(node: KubeObject, pool: StackPool) -> dict[str, int]:
         for key, number in found
         if key.startswith(NVIDIA) and key not in (GPU, GPU_SHARED) and not key.startswith(PARTITION)
     }
+
+
+def may_offer(node: KubeObject, permit: Permit) -> bool:
+    """Return whether the node offers the device, or serves virtual machines and offers nothing right now."""
+    kind = labels(node).get(WORKLOAD, "").replace("-", "_")
+    is_silent = schema.runs_machines(kind) and not resources(node, {"name": "", "node_selector": {}})
+    return bool(devices.offered(node, permit.resource)) or (permit.is_external and is_silent)
+
+
+def with_devices(machine: KubeObject) -> KubeObject | None:
+    """Return the VirtualMachine if it asks for devices."""
+    return machine if asked(machine) else None
+
+
+def asked(machine: KubeObject) -> set[str]:
+    """Return the names of the devices that a VirtualMachine asks for."""
+    found = at(machine, "spec.template.spec.domain.devices") or {}
+    lists = (found.get("gpus"), found.get("hostDevices"))
+    return {str(device.get("deviceName") or "") for one in lists for device in one or []} - {""}
 
 
 def number(pool: StackPool, config_map: KubeObject | None = None) -> int:

@@ -25,7 +25,7 @@ from unit.removal.builders import (
 )
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal import steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._removal.steps import GpuRemovalParams
 
@@ -276,3 +276,48 @@ def test_a_second_removal_finds_nothing_and_ends_well(name: str, there: list[str
 
 def test_a_pool_of_the_file_is_meant_as_it_is_written() -> None:
     assert gate("dmo", "demo", node_selector={POOL: "dmo"})["removes"] == []
+
+
+def hyperconverged(resource: str = "nvidia.com/TU104GL_TESLA_T4") -> Data:
+    mark: Data = {"f:pciHostDevices": {'k:{"pciDeviceSelector":"10DE:1EB8"}': {}}}
+    fields = {"f:spec": {"f:virtualization": {"f:permittedHostDevices": mark}}}
+    record = {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}
+    entry = {
+        "pciDeviceSelector": "10DE:1EB8",
+        "resourceName": resource,
+        "externalResourceProvider": True,
+    }
+    metadata = {"name": "kubevirt", "namespace": "openshift-cnv", "managedFields": [record]}
+    spec = {"virtualization": {"permittedHostDevices": {"pciHostDevices": [entry]}}}
+    found = {"apiVersion": "hco.kubevirt.io/v1", "kind": "HyperConverged", "metadata": metadata}
+    return {**found, "spec": spec}
+
+
+PERMIT: t.Final = "10DE:1EB8 as nvidia.com/TU104GL_TESLA_T4 in HyperConverged kubevirt"
+STAYING: t.Final = "what HyperConverged permits to virtual machines"
+
+
+@pytest.mark.parametrize("parts", [["virtual_machines"], ALL])
+@pytest.mark.parametrize("is_offered", [False, True])
+def test_what_virtual_machines_may_have_goes_with_its_last_pool(parts: list[str], is_offered: bool) -> None:
+    on = server()
+    on.served["hco.kubevirt.io/v1", "hyperconvergeds"] = known("HyperConverged")
+    on.put(hyperconverged())
+    if is_offered:
+        other = node("n-2", {"nvidia.com/gpu.workload.config": "vm-passthrough"}, gpus=0)
+        on.put({**other, "status": {"allocatable": {"nvidia.com/TU104GL_TESLA_T4": "1"}}})
+    found = check(on, {"name": "training", "workload": "vm_passthrough"}, parts=parts)
+    assert (PERMIT in found["removes"]) is not is_offered
+    kept = [one for one in found["stays"] if one["part"] == "virtual_machines"]
+    assert [one["needed_by"] for one in kept] == (
+        [["node n-2 (nvidia.com/TU104GL_TESLA_T4)"]] if is_offered else []
+    )
+    assert any(line.startswith(f"keep    {STAYING}") for line in found["table"]) is is_offered
+
+
+def test_a_pool_of_containers_is_not_asked_about_virtual_machines() -> None:
+    on = server()
+    on.served["hco.kubevirt.io/v1", "hyperconvergeds"] = known("HyperConverged")
+    on.put(hyperconverged())
+    check(on)
+    assert not [one for one in on.requests if "hyperconverged" in str(one)]

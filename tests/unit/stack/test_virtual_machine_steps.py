@@ -11,7 +11,7 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer, status
 from unit.stack.builders import some_params
-from unit.stack.test_virtual_machines import IMAGE, PLATFORM, T4, WORKLOAD, pool
+from unit.stack.test_virtual_machines import CONFIG, IMAGE, OPTED_OUT, PLATFORM, T4, WORKLOAD, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -70,6 +70,13 @@ def run(server: FakeServer, *pools: StackPool, on_busy: str = "fail") -> list[Ob
 def spec_of(server: FakeServer) -> Object:
     found: Object = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
     return dict(found.get("spec") or {})
+
+
+def mark_entries(server: FakeServer) -> None:
+    """Record the entry as the API server does: by its key in the list."""
+    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    fields = owner["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:virtualization"]
+    fields["f:permittedHostDevices"]["f:pciHostDevices"] = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
 
 
 def entry(resource: str, **more: t.Any) -> Object:
@@ -134,10 +141,7 @@ def test_a_new_name_after_an_upgrade_is_written_and_told() -> None:
     name = "nvidia.com/TU104GL_TESLA_T4_16GB"
     node = next(one for one in server.objects.values() if one["kind"] == "Node")
     node["status"]["allocatable"] = {name: "2"}
-    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
-    fields: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
-    apply = owner["metadata"]["managedFields"][0]
-    apply["fieldsV1"]["f:spec"]["f:virtualization"]["f:permittedHostDevices"]["f:pciHostDevices"] = fields
+    mark_entries(server)
     api = api_on(server)
     work = virtual_machine_steps.begin(api, some_params(pools=[pool()]))
     virtual_machine_steps.permit(api, work)
@@ -237,10 +241,7 @@ def test_a_pool_of_containers_gives_back_what_it_had() -> None:
 def test_the_entry_of_a_pool_that_left_goes_with_the_next_run() -> None:
     server = cluster()
     run(server, pool())
-    mark: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
-    owner = next(obj for obj in server.objects.values() if obj["kind"] == "HyperConverged")
-    fields = owner["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:virtualization"]
-    fields["f:permittedHostDevices"]["f:pciHostDevices"] = mark
+    mark_entries(server)
     server.objects = {key: obj for key, obj in server.objects.items() if obj["kind"] != "Node"}
     run(server, t.cast("StackPool", {**pool("container"), "node_selector": {"gpu": "other"}}))
     assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
@@ -267,13 +268,116 @@ def test_a_pool_leaves_a_stack_that_stays_for_others() -> None:
         virtual_machine_steps.give_back(api_on(server), params)
     assert (caught.value.code, server.writes()) == ("GPU-BUSY", written)
     server.objects = {key: one for key, one in server.objects.items() if one["kind"] != "Pod"}
-    fields: Object = {"k:" + '{"pciDeviceSelector":"10DE:1EB8"}': {}}
-    owner = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
-    apply = owner["metadata"]["managedFields"][0]
-    apply["fieldsV1"]["f:spec"]["f:virtualization"]["f:permittedHostDevices"]["f:pciHostDevices"] = fields
+    mark_entries(server)
     virtual_machine_steps.give_back(api_on(server), params)
     assert spec_of(server)["virtualization"]["permittedHostDevices"] == entry(
         T4, externalResourceProvider=True
     )
     node = next(one for one in server.objects.values() if one["metadata"]["name"] == "n")
+    assert node["metadata"]["labels"] == {"gpu": "vm"}
+
+
+def machine(resource: str) -> Object:
+    devices = {"gpus": [{"name": "gpu", "deviceName": resource}]}
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachine",
+        "metadata": {"name": "trainer", "namespace": "people"},
+        "spec": {"template": {"spec": {"domain": {"devices": devices}}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("other", "who"),
+    [
+        ({}, []),
+        ({"status": {"allocatable": {T4: "1"}}}, ["node other"]),
+        ({"status": {"allocatable": {T4: "0"}}}, []),
+        ({"labels": {WORKLOAD: "vm-passthrough"}}, ["node other"]),
+        ({"labels": {WORKLOAD: "vm-vgpu"}, "status": {"allocatable": {"nvidia.com/A10-8Q": "2"}}}, []),
+        ({"machine": T4}, ["VirtualMachine people/trainer"]),
+        ({"machine": "nvidia.com/other"}, []),
+    ],
+)
+def test_an_entry_goes_with_the_last_pool_that_needs_it(other: Object, who: list[str]) -> None:
+    server = cluster()
+    machines = virtual_machine_steps._MACHINE
+    server.served[machines.api_version, machines.plural] = machines
+    run(server, pool())
+    mark_entries(server)
+    server.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "other", "labels": other.get("labels", {})},
+            "status": other.get("status", {}),
+        }
+    )
+    if resource := other.get("machine"):
+        server.put(machine(resource))
+    live = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    nodes = [one for one in server.objects.values() if one["metadata"]["name"] == "other"]
+    found = virtual_machine_steps.needed(api_on(server), live, nodes, has_stack=True)
+    assert list(found.values()) == [who]
+    assert list(virtual_machine_steps.needed(api_on(server), live, nodes, has_stack=False).values()) == [[]]
+    given = t.cast("StackPool", {"name": "vm", "node_selector": {"gpu": "vm"}})
+    params = some_params(pools=[given], state="absent", only_pools=True)
+    virtual_machine_steps.give_back(api_on(server), params)
+    left = entry(T4, externalResourceProvider=True) if who else None
+    assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") == left
+
+
+def test_without_the_right_to_list_virtual_machines_an_entry_stays() -> None:
+    server = cluster()
+    run(server, pool())
+    mark_entries(server)
+
+    def send(method: str, url: str, *more: t.Any, **named: t.Any) -> t.Any:
+        if "virtualmachines" in url:
+            return status(403, "Forbidden", "no")
+        return server.answer(method, url, *more, **named)
+
+    machines = virtual_machine_steps._MACHINE
+    server.served[machines.api_version, machines.plural] = machines
+    live = next(one for one in server.objects.values() if one["kind"] == "HyperConverged")
+    server.request = send
+    (users,) = virtual_machine_steps.needed(api_on(server), live, [], has_stack=True).values()
+    assert users == ["virtual machines, which the identity may not list"]
+
+
+@pytest.mark.parametrize("marks", [{WORKLOAD: "vm-vgpu", CONFIG: "A10-12Q"}, {OPTED_OUT: "false"}])
+def test_nodes_that_stay_give_back_the_labels_of_this_collection_alone(marks: dict[str, str]) -> None:
+    given = t.cast("StackPool", {"name": "vm", "node_selector": {"gpu": "vm"}})
+    params = some_params(pools=[given], state="absent", only_pools=True)
+    for manager, left in (("accelerators.openshift", {}), ("kubectl-label", marks)):
+        server = cluster(marks)
+        node = next(one for one in server.objects.values() if one["kind"] == "Node")
+        owned: Object = {"f:metadata": {"f:labels": {f"f:{key}": {} for key in marks}}}
+        node["metadata"]["managedFields"] = [{"manager": manager, "fieldsV1": owned}]
+        virtual_machine_steps.give_back(api_on(server), params)
+        node = next(one for one in server.objects.values() if one["kind"] == "Node")
+        assert node["metadata"]["labels"] == {"gpu": "vm", **left}
+
+
+def test_what_the_vgpu_device_manager_wrote_goes_once_it_has_left() -> None:
+    state = "nvidia.com/vgpu.config.state"
+    server = cluster({WORKLOAD: "vm-vgpu", CONFIG: "A10-12Q", state: "pending"})
+    server.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": "manager",
+                "namespace": "nvidia-gpu-operator",
+                "labels": {"app": "nvidia-vgpu-device-manager"},
+            },
+            "spec": {"nodeName": "n"},
+        }
+    )
+    params = some_params(pools=[pool("vm_vgpu")], state="absent", only_pools=True)
+    with pytest.raises(AcceleratorError, match="nvidia-gpu-operator/manager"):
+        virtual_machine_steps.give_back(api_on(server, seconds=3), params)
+    server.objects = {key: one for key, one in server.objects.items() if one["kind"] != "Pod"}
+    virtual_machine_steps.give_back(api_on(server), params)
+    node = next(one for one in server.objects.values() if one["kind"] == "Node")
     assert node["metadata"]["labels"] == {"gpu": "vm"}

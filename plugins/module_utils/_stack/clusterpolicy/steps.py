@@ -334,6 +334,7 @@ def remove(api: Api, params: StackParams, ends: list[dict[str, t.Any]]) -> dict[
     virtual_machine_steps.remove(api, params)
     if api.delete(POLICY, params.name):
         wait_gone(api, params, "GPU stack leaves")
+    virtual_machine_steps.forget(api, params.pools)
     remove_labels(api, params)
     return {
         "name": params.name,
