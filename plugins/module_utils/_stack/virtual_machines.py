@@ -41,6 +41,8 @@ except ImportError:
 # The ConfigMap of vGPUs that the GPU operator makes, unless the ClusterPolicy names another one.
 CONFIG_MAP: t.Final = "default-vgpu-devices-config"
 _NO_DEVICES: t.Final = "GPU-VM-DEVICES"
+# What NFD writes of each PCI device in a group.
+_IOMMU: t.Final = "iommu_group/type"
 
 
 def of_machines(pools: t.Iterable[StackPool], by: str = "") -> list[StackPool]:
@@ -218,6 +220,14 @@ def resources(node: KubeObject, pool: StackPool) -> dict[str, int]:
     }
 
 
+def without_iommu(feature: KubeObject) -> KubeObject | None:
+    """Return the NodeFeature, shortened, if its NVIDIA devices are in no IOMMU group: the IOMMU is off."""
+    found = (at(feature, "spec.features.instances") or {}).get("pci.device") or {}
+    own = [one.get("attributes") or {} for one in found.get("elements") or []]
+    kinds = [one.get(_IOMMU) for one in own if one.get("vendor") == "10de"]
+    return {"metadata": feature["metadata"]} if kinds and not any(kinds) else None
+
+
 def may_offer(node: KubeObject, permit: Permit) -> bool:
     """Return whether the node offers the device, or serves virtual machines and offers nothing right now."""
     kind = labels(node).get(WORKLOAD, "").replace("-", "_")
@@ -288,6 +298,10 @@ def judge(node: KubeObject, pool: StackPool, snapshot: Snapshot) -> Finding | No
         found=", ".join(f"{count} {key}" for key, count in offered.items()) or "no device",
         wanted=wanted or "at least 1",
     )
+    if is_of_platform(pool):
+        look = f"oc debug node/{name(node)} -- chroot /host lspci -nnk -d {options(pool)['device']}"
+        why = "the driver in use has to be vfio-pci. If it is not, turn the IOMMU on in the host's firmware"
+        text = (*text[:2], f"Run `{look}`: {why}.")
     return on_node(PENDING, node, "Machines", *text, **stage)
 
 

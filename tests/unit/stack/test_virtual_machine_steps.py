@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import virtual_machine_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
@@ -190,6 +191,32 @@ def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
     with pytest.raises(NotReadyError, match="no vGPUs of type A10-12Q, as pool vm wants them"):
         run(server, pool("vm_vgpu"))
     assert server.writes() == []
+
+
+@pytest.mark.parametrize(("kind", "offers"), [("", "nvidia.com/gpu"), ("DMA-FQ", "nvidia.com/gpu"), ("", T4)])
+def test_a_node_without_iommu_is_named_where_no_argument_turns_it_on(kind: str, offers: str) -> None:
+    server = cluster(offers=offers)
+    features = known("NodeFeature")
+    server.served[features.api_version, features.plural] = features
+    group = {"iommu_group/type": kind} if kind else {}
+    elements = [{"attributes": {"vendor": "1013"}}, {"attributes": {"vendor": "10de", **group}}]
+    server.put(
+        {
+            "apiVersion": features.api_version,
+            "kind": "NodeFeature",
+            "metadata": {"name": "n", "namespace": "openshift-nfd"},
+            "spec": {"features": {"instances": {"pci.device": {"elements": elements}}}},
+        }
+    )
+    run(server, pool(device="10de:1eb9"))
+    written = server.writes()
+    if kind or offers == T4:
+        run(server, pool(iommu=False))
+        return
+    with pytest.raises(NotReadyError, match="Node n of pool vm: its IOMMU is off") as caught:
+        run(server, pool(iommu=False))
+    assert (caught.value.code, server.writes()) == ("GPU-VM-VFIO", written)
+    assert "remove virtual_machines.iommu: false" in caught.value.remedy
 
 
 def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:

@@ -17,6 +17,7 @@ from openshift_sandbox.hardware.machine_devices import SLICES
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.machines import host, resources, vgpus
 from openshift_sandbox.stand_ins.gpu_operator.machines.pods import by_node, is_bound
+from openshift_sandbox.stand_ins.nfd import iommu
 
 OWN: t.Final = "kubevirt"
 
@@ -38,7 +39,7 @@ def offered(
     gpu = made_of.gpu
     assert gpu is not None
     own = f"{gpu.pci_vendor}:{gpu.pci_device}".lower()
-    taken = own in host.reserved_devices(cluster, node) and host.has_iommu(cluster, node)
+    taken = own in host.reserved_devices(cluster, node) and iommu.has_iommu(cluster, node)
     found = {}
     if taken or is_bound(cluster, node, parts):
         entries = listed(configuration, "pciHostDevices")

@@ -20,6 +20,7 @@ from openshift_sandbox.stand_ins.core.kinds import TABLE
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, cpuid_of, has_numa, has_sriov, labels_of
 from openshift_sandbox.stand_ins.nfd.instances import Instance, instances
+from openshift_sandbox.stand_ins.nfd.iommu import iommu_of
 from openshift_sandbox.stand_ins.nfd.local import Local, by_node
 
 OLDER_FEATURES: t.Final = "NodeFeature.nfd.openshift.io"
@@ -74,6 +75,7 @@ class NfdWorker(Reconciler):
         "DaemonSet",
         "Deployment",
         "ConfigMap",
+        "MachineConfig",
     )
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
@@ -149,13 +151,17 @@ def node_feature(
             "ownerReferences": [owner],
         },
         "spec": {
-            "features": _features(node, os_release, labels["cpu-hardware_multithreading"], local),
+            "features": _features(
+                node, os_release, labels["cpu-hardware_multithreading"], local, iommu_of(cluster, node)
+            ),
             "labels": published,
         },
     }
 
 
-def _features(node: Object, os_release: dict[str, str], multithreading: str, local: Local) -> Object:
+def _features(
+    node: Object, os_release: dict[str, str], multithreading: str, local: Local, iommu: str
+) -> Object:
     numa = {
         "is_numa": str(has_numa(node)).lower(),
         "node_count": "2" if has_numa(node) else "1",
@@ -171,7 +177,8 @@ def _features(node: Object, os_release: dict[str, str], multithreading: str, loc
         "local.label": local.labels,
         "local.feature": local.features,
     }
-    devices = [{"attributes": device.attributes} for device in devices_of(node)]
+    group = {"iommu_group/type": iommu} if iommu and has_sriov(node) else {}
+    devices = [{"attributes": device.attributes | group} for device in devices_of(node)]
     return {
         "attributes": {name: {"elements": elements} for name, elements in attributes.items()},
         "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in cpuid_of(node)}}},

@@ -33,6 +33,7 @@ from openshift_sandbox.stand_ins.gpu_operator.machines.vgpu_manager import PROBL
 from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import INIT_CRASH
 from openshift_sandbox.stand_ins.kubevirt.host_devices import HostDevices
+from openshift_sandbox.stand_ins.nfd import iommu
 
 Object = dict[str, t.Any]
 VFIO, VGPU = "nvidia-vfio-manager", "nvidia-vgpu-manager-daemonset-9.8.1"
@@ -112,9 +113,12 @@ def test_whole_gpus_need_the_iommu() -> None:
     world = world_of(IOMMU)
     passthrough(world)
     assert offered(world) == offered(world, "capacity") == {T4: "2"}
+    node = world.api.get("Node", "gpu-0")
+    assert iommu.iommu_of(world.cluster, node) == "DMA-FQ"
     world.scenario.now.troubles.append({"type": "no_iommu"})
     world.settle(2)
     assert offered(world) == {T4: "0"}
+    assert iommu.iommu_of(world.cluster, node) == ""
 
 
 def test_a_newer_plugin_has_another_name_for_a_gpu() -> None:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node does with its GPUs at boot: IOMMU, and the devices that vfio-pci takes by its configuration."""
+"""What a node does with its GPUs at boot: the devices that vfio-pci takes by its configuration."""
 
 from __future__ import annotations
 
@@ -11,32 +11,11 @@ import typing as t
 from urllib.parse import unquote
 
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
-from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.machine_config.keys import says
-from openshift_sandbox.stand_ins.nfd.hardware import cpu_of
+from openshift_sandbox.stand_ins.nfd.iommu import booted
 
 VFIO_FILE: t.Final = "/etc/modprobe.d/vfio.conf"
 LOADED: t.Final = "/etc/modules-load.d/"
 IDS: t.Final = re.compile(r"^options\s+vfio-pci\s+.*\bids=(\S+)", re.MULTILINE)
-
-
-def booted(cluster: Cluster, node: Object) -> Object:
-    """Return the content of the configuration with which a node has started."""
-    found = cluster.find("MachineConfig", str(says(node, "currentConfig")))
-    return found["spec"] if found else {}
-
-
-def has_iommu(cluster: Cluster, node: Object) -> bool:
-    """Return whether the kernel uses the IOMMU: on AMD by default, on Intel only when it is told to.
-
-    Where the firmware has it off (no_iommu), no argument helps.
-    """
-    if on_node(cluster, "no_iommu", node):
-        return False
-    arguments = " ".join(booted(cluster, node).get("kernelArguments") or []).split()
-    if cpu_of(node)["vendor_id"] == "AMD":
-        return "amd_iommu=off" not in arguments
-    return "intel_iommu=on" in arguments
 
 
 def reserved_devices(cluster: Cluster, node: Object) -> set[str]:

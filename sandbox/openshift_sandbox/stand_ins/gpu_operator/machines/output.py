@@ -11,12 +11,13 @@ import typing as t
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object
 from openshift_sandbox.stand_ins.gpu_operator.labels import CONTAINER, PRESENT, WORKLOAD, WORKLOADS
-from openshift_sandbox.stand_ins.gpu_operator.machines import host, vgpus
+from openshift_sandbox.stand_ins.gpu_operator.machines import vgpus
 from openshift_sandbox.stand_ins.gpu_operator.machines.pods import DEVICES, PLUGIN, VALIDATOR, VFIO, component
 from openshift_sandbox.stand_ins.gpu_operator.machines.vgpu_manager import PROBLEM, UNKNOWN, config_of
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import INIT_CRASH, app_of, initialized
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_operator.rules.turns import active
+from openshift_sandbox.stand_ins.nfd import iommu
 
 OPERATOR: t.Final = "gpu-operator"
 MISREAD: t.Final = "WARNING: failed to get GPU workload config for node; using default"
@@ -43,7 +44,7 @@ def bound(cluster: Cluster, node: Object) -> list[str]:
     for index in range(made_of.gpus if made_of else 0):
         where = vgpus.address(index)
         found.append(f'level=info msg="Binding device {where}"')
-        if not host.has_iommu(cluster, node):
+        if not iommu.has_iommu(cluster, node):
             why = (
                 f"failed to bind device {where} to vfio-pci: failed to bind {where} to vfio-pci: "
                 "write /sys/bus/pci/drivers/vfio-pci/bind: invalid argument"

@@ -16,12 +16,13 @@ import typing as t
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
-from openshift_sandbox.stand_ins.gpu_operator.machines import host, vgpus
+from openshift_sandbox.stand_ins.gpu_operator.machines import vgpus
 from openshift_sandbox.stand_ins.gpu_operator.node import ours
 from openshift_sandbox.stand_ins.gpu_operator.operand_pods import INIT_CRASH, app_of, initialized, node_of
 from openshift_sandbox.stand_ins.gpu_operator.operands import MACHINE_OPERANDS, VGPU_MANAGER
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_operator.rules.devices import holders, wanted_by_name
+from openshift_sandbox.stand_ins.nfd import iommu
 
 COMPONENTS: t.Final = {operand.name: operand.component for operand in MACHINE_OPERANDS}
 VFIO, VALIDATOR, PLUGIN = "vfio-manager", "sandbox-validator", "sandbox-device-plugin"
@@ -46,7 +47,7 @@ def by_node(pods: t.Iterable[Object]) -> dict[str, dict[str, Object]]:
 
 def is_bound(cluster: Cluster, node: Object, parts: t.Mapping[str, Object]) -> bool:
     """Return whether vfio-pci has the GPUs of a node that vfio-manager looks after."""
-    return VFIO in parts and is_ready(parts[VFIO]) and host.has_iommu(cluster, node)
+    return VFIO in parts and is_ready(parts[VFIO]) and iommu.has_iommu(cluster, node)
 
 
 def configurations(cluster: Cluster, pod: Object) -> str | None:

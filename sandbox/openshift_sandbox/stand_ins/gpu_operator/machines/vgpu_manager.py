@@ -17,7 +17,7 @@ from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.hardware.instance_types import InstanceType
 from openshift_sandbox.stand_ins.core.reconciler import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.gpu_operator.machines import host, vgpus
+from openshift_sandbox.stand_ins.gpu_operator.machines import vgpus
 from openshift_sandbox.stand_ins.gpu_operator.machines.pods import (
     DEVICES,
     PLUGIN,
@@ -31,6 +31,7 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import DEPLOY
 from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_operator.rules.devices import holders
 from openshift_sandbox.stand_ins.gpu_operator.sharing import containers
+from openshift_sandbox.stand_ins.nfd import iommu
 
 CONFIG: t.Final = "nvidia.com/vgpu.config"
 STATE: t.Final = "nvidia.com/vgpu.config.state"
@@ -154,7 +155,7 @@ class VgpuDeviceManager(Reconciler):
         trouble = on_node(cluster, "vgpu_config_fails", node)
         if trouble:
             return str(trouble.get("text") or "error setting VGPU config: no parent devices found for GPU")
-        if gpu.family not in WITHOUT_SRIOV and not host.has_iommu(cluster, node):
+        if gpu.family not in WITHOUT_SRIOV and not iommu.has_iommu(cluster, node):
             return "error setting VGPU config: no parent devices found for GPU at index '0'"
         before = vgpus.layout(node, made_of.gpus)
         kind = next((kind for cut in before for kind in cut), "")
