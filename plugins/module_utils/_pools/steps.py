@@ -9,6 +9,7 @@ from collections import Counter
 
 from .._catalogue.instance_types import Catalogue
 from .._catalogue.overrides import extended
+from .._catalogue.well_known import INSTANCE_TYPE
 from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, at
@@ -18,10 +19,11 @@ from .._kube.client import Api
 from .._kube.kinds import known
 from .._networks import rules as network_rules
 from .._networks.schema import Network, NodePool
+from .._nodes.labels import labels
 from .._platforms import infrastructure
 from .._platforms.infrastructure import Infrastructure
 from .._policy import priority_class
-from .._virtualization import steps as virtualization
+from .._virtualization import schema as machine_rules, steps as virtualization
 from . import account, autoscale, leftovers, machine_pools, plan as pool_plan, tuning
 from .draft import Draft, Place
 from .machine_pools import MachinePool, Release
@@ -158,13 +160,25 @@ def _networks(networks: t.Sequence[Network], pools: t.Sequence[Pool], variable: 
 
 
 def _refuse_machines(api: Api, draft: pool_plan.ListDraft, pools: t.Sequence[Pool]) -> None:
-    """Raise InputError for pools of virtual machines in a cluster without OpenShift Virtualization."""
-    asking = [index for index, pool in enumerate(pools) if pool.runs_machines]
-    if asking and virtualization.look(api) is None:
-        problems = Problems()
-        for index in asking:
-            problems.add("POOL-NO-VIRTUALIZATION", f"{draft.name}[{index}].workload")
-        problems.raise_if_any()
+    """Raise InputError for pools of virtual machines that the cluster, or their own nodes, cannot run."""
+    asking = [(f"{draft.name}[{index}]", pool) for index, pool in enumerate(pools) if pool.runs_machines]
+    problems, is_there = Problems(), not asking or virtualization.look(api) is not None
+    for path, pool in asking:
+        if not is_there:
+            problems.add("POOL-NO-VIRTUALIZATION", f"{path}.workload")
+        for kind in _instance_types(api, pool) if pool.existing else ():
+            where = f"{path}.existing.node_selector"
+            machine_rules.refuse_virtual(kind, where, pool.workload, problems)
+    problems.raise_if_any()
+
+
+def _instance_types(api: Api, pool: Pool) -> list[str]:
+    """Return the instance types of the pool's nodes; none if the identity may not list nodes."""
+    try:
+        nodes = api.list(known("Node"), labels=selector(pool.node_selector), metadata_only=True)
+    except ForbiddenError:
+        return []
+    return sorted({labels(node).get(INSTANCE_TYPE, "") for node in nodes})
 
 
 def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:

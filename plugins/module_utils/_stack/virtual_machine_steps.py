@@ -62,7 +62,7 @@ def begin(api: Api, params: StackParams) -> Work:
     if asking and live is None:
         raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
     _refuse_types(api, asking, nodes, params.namespace)
-    _refuse_off(api, asking, nodes)
+    _refuse_hardware(api, asking, nodes)
     if asking and live is not None:
         try:
             wanted = machines.permits(asking, nodes)
@@ -104,21 +104,13 @@ def _refuse_types(
             )
 
 
-def _refuse_off(api: Api, pools: t.Iterable[StackPool], nodes: t.Sequence[KubeObject]) -> None:
-    """Raise NotReadyError for a node without IOMMU whose pool leaves the kernel arguments alone."""
-    asking = [pool for pool in pools if machines.options(pool).get("iommu") is False]
-    kind = known("NodeFeature")
-    off = {name(one) for one in api.list_if_served(kind, keep=machines.without_iommu)} if asking else ()
-    for pool in asking:
-        for node in nodes_of(nodes, pool):
-            if name(node) in off and not machines.resources(node, pool):
-                text, where = text_of("GPU-VM-VFIO"), f"{name(node)} of pool {pool['name']}"
-                what = (
-                    f"Node {where}: its IOMMU is off, as Node Feature Discovery sees no IOMMU group of its "
-                    "GPUs. With virtual_machines.iommu: false nothing turns it on, and no virtual machine "
-                    "gets a GPU."
-                )
-                raise NotReadyError(text.code, what, text.remedy)
+def _refuse_hardware(api: Api, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]) -> None:
+    """Raise NotReadyError for a node that cannot have the devices; one that NFD has not seen may."""
+    features = api.list_if_served(known("NodeFeature"), keep=machines.pci_devices) if pools else []
+    found = {name(one): one["devices"] for one in features}
+    for pool in pools:
+        for node in nodes_of(list(nodes), pool):
+            machines.refuse_hardware(node, pool, found.get(name(node)) or {})
 
 
 def label(api: Api, work: Work) -> None:

@@ -220,12 +220,35 @@ def resources(node: KubeObject, pool: StackPool) -> dict[str, int]:
     }
 
 
-def without_iommu(feature: KubeObject) -> KubeObject | None:
-    """Return the NodeFeature, shortened, if its NVIDIA devices are in no IOMMU group: the IOMMU is off."""
+def pci_devices(feature: KubeObject) -> KubeObject | None:
+    """Return the PCI devices in a NodeFeature, each with its IOMMU group; None without any."""
     found = (at(feature, "spec.features.instances") or {}).get("pci.device") or {}
-    own = [one.get("attributes") or {} for one in found.get("elements") or []]
-    kinds = [one.get(_IOMMU) for one in own if one.get("vendor") == "10de"]
-    return {"metadata": feature["metadata"]} if kinds and not any(kinds) else None
+    every = [one.get("attributes") or {} for one in found.get("elements") or []]
+    kinds = {f"{one.get('vendor')}:{one.get('device')}": str(one.get(_IOMMU) or "") for one in every}
+    return {"metadata": feature["metadata"], "devices": kinds} if kinds else None
+
+
+def refuse_hardware(node: KubeObject, pool: StackPool, found: t.Mapping[str, str]) -> None:
+    """Raise NotReadyError if the node has no such device, or no IOMMU that anything turns on.
+
+    found: its PCI devices, each with its IOMMU group.
+    """
+    wanted, where = (
+        str(options(pool).get("device") or "").lower(),
+        f"Node {name(node)} of pool {pool['name']}",
+    )
+    own = sorted(key for key in found if key.startswith("10de:"))
+    if wanted and own and wanted not in found:
+        what = f"{where} has no device {wanted}. Node Feature Discovery sees {', '.join(own)}."
+        raise NotReadyError(_NO_DEVICES, what, f"Set virtual_machines.device of the pool to {own[0]}.")
+    is_off = own and not any(found[key] for key in own) and not resources(node, pool)
+    if is_off and options(pool).get("iommu") is False:
+        what = (
+            f"{where}: its IOMMU is off, as Node Feature Discovery sees no IOMMU group of its GPUs. With "
+            "virtual_machines.iommu: false nothing turns it on, and no virtual machine gets a GPU."
+        )
+        text = text_of("GPU-VM-VFIO")
+        raise NotReadyError(text.code, what, text.remedy)
 
 
 def may_offer(node: KubeObject, permit: Permit) -> bool:

@@ -56,6 +56,10 @@ _OF_CONTAINERS: t.Final = {
 # Kernel arguments without which VFIO takes no device. AMD CPUs ignore the first one: their IOMMU is on.
 _IOMMU: t.Final = ("intel_iommu=on", "iommu=pt")
 _NO_IOMMU: t.Final = ("intel_iommu=off", "amd_iommu=off", "iommu=off")
+# Instance types of clouds that are virtual machines themselves: of AWS, Azure, OCI, IBM Cloud, Google Cloud.
+_VIRTUAL: t.Final = re.compile(
+    r"(?!.*metal)(?:[a-z0-9-]+\.\w*large|Standard_|VM\.|gx\d\w?-\d|(?:n1|a2|a3|a4x?|g2|g4)-)"
+)
 # What tells GPUs apart in their names, such as T4 in Tesla-T4 and in GRID_T4-8Q.
 _GPU: t.Final = re.compile("(?<![A-Z0-9])[A-Z]+[0-9]+")
 
@@ -157,13 +161,17 @@ def _check_hosts(pool: Description, path: str, workload: str, problems: Problems
             also = f": {argument} turns the IOMMU off"
             where = f"{path}.tuning.kernel_arguments"
             problems.add("POOL-CONFLICT", where, other=f"workload {workload}", also=also)
-    # Sizes of EC2 that share a host; the others end in metal.
     for kind in sorted({candidate.instance_type for candidate in pool.get("resolved") or []}):
-        if kind.endswith("xlarge"):
-            also = f": {kind} is a virtual machine itself, and can give its GPUs to no other"
-            remedy = "Name an instance type of bare metal, such as g4dn.metal."
-            where = f"{path}.candidates"
-            problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
+        refuse_virtual(kind, f"{path}.candidates", workload, problems)
+
+
+def refuse_virtual(kind: str, where: str, workload: str, problems: Problems) -> None:
+    """Add a problem for an instance type whose machines are virtual machines themselves."""
+    if not _VIRTUAL.match(kind):
+        return
+    also = f": {kind} is a virtual machine itself, and can give its GPUs to no other"
+    remedy = "Name an instance type of bare metal, such as g4dn.metal, or nodes of bare metal in existing."
+    problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
 
 
 def _check_amounts(pool: Description, path: str, workload: str, problems: Problems) -> None:

@@ -103,6 +103,7 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
             "tuning.kernel_arguments",
         ),
         ({"candidates": candidate("g4dn.12xlarge", "us-east-2a")}, "POOL-CONFLICT", "candidates"),
+        ({"candidates": candidate("g6f.large", "us-east-2a")}, "POOL-CONFLICT", "candidates"),
         (
             {"labels": {"nvidia.com/gpu.workload.config": "vm-vgpu"}},
             "POOL-LABEL-TAKEN",
@@ -211,9 +212,7 @@ def test_new_nodes_have_the_labels_and_nodes_that_are_there_are_asked_for() -> N
     assert propagation.of_template({"spec": {"template": template}}).labels == {"team": "a"}
 
 
-@pytest.mark.parametrize("kinds", [("Infrastructure",), ("Infrastructure", "HyperConverged")])
-def test_a_cluster_without_openshift_virtualization_is_refused(kinds: tuple[str, ...]) -> None:
-    server = FakeServer(*kinds)
+def planned_on(server: FakeServer, *pools: dict[str, t.Any]) -> InputError:
     params: t.Any = {
         **dict.fromkeys(("platform", "accelerator_limits", "backend", "prices", "cost_classes")),
         "gpu_pools_name": "gpu_pools",
@@ -223,10 +222,29 @@ def test_a_cluster_without_openshift_virtualization_is_refused(kinds: tuple[str,
         "queues": [],
         "networks": [],
         "leftovers": False,
-        "pools": [vm()],
+        "pools": list(pools),
     }
     with pytest.raises(InputError) as caught:
         run(api_on(server), params)
-    assert caught.value.code == "POOL-NO-VIRTUALIZATION"
-    assert "gpu_pools[0].workload" in caught.value.message
     assert server.writes() == []
+    return caught.value
+
+
+@pytest.mark.parametrize("kinds", [("Infrastructure",), ("Infrastructure", "HyperConverged")])
+def test_a_cluster_without_openshift_virtualization_is_refused(kinds: tuple[str, ...]) -> None:
+    found = planned_on(FakeServer(*kinds), vm())
+    assert found.code == "POOL-NO-VIRTUALIZATION"
+    assert "gpu_pools[0].workload" in found.message
+
+
+def test_existing_nodes_that_are_virtual_machines_are_refused_before_they_reboot() -> None:
+    server = FakeServer("Infrastructure", "HyperConverged", "Node")
+    metadata = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
+    server.put({"apiVersion": "hco.kubevirt.io/v1", "kind": "HyperConverged", "metadata": metadata})
+    for kind in ("g4dn.metal", "g5.12xlarge"):
+        labels = {"gpu": "vm", "node.kubernetes.io/instance-type": kind}
+        server.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": kind, "labels": labels}})
+    found = planned_on(server, {**existing(2, gpu="vm"), **THROUGH})
+    assert (found.code, "gpu_pools[0].existing.node_selector" in found.message) == ("POOL-CONFLICT", True)
+    assert "g5.12xlarge is a virtual machine itself" in found.message
+    assert "metal is" not in found.message

@@ -193,13 +193,25 @@ def test_a_type_that_the_device_manager_does_not_know_is_refused() -> None:
     assert server.writes() == []
 
 
-@pytest.mark.parametrize(("kind", "offers"), [("", "nvidia.com/gpu"), ("DMA-FQ", "nvidia.com/gpu"), ("", T4)])
-def test_a_node_without_iommu_is_named_where_no_argument_turns_it_on(kind: str, offers: str) -> None:
+@pytest.mark.parametrize(
+    ("group", "offers", "options", "code"),
+    [
+        ("", "nvidia.com/gpu", {"iommu": False}, "GPU-VM-VFIO"),
+        ("", "nvidia.com/gpu", {}, ""),
+        ("", T4, {"iommu": False}, ""),
+        ("DMA-FQ", "nvidia.com/gpu", {"iommu": False}, ""),
+        ("", T4, {"device": "10de:2236"}, "GPU-VM-DEVICES"),
+        ("", T4, {"device": "10DE:1EB8"}, ""),
+    ],
+)
+def test_a_node_that_cannot_have_the_devices_is_named_before_any_write(
+    group: str, offers: str, options: Object, code: str
+) -> None:
     server = cluster(offers=offers)
     features = known("NodeFeature")
     server.served[features.api_version, features.plural] = features
-    group = {"iommu_group/type": kind} if kind else {}
-    elements = [{"attributes": {"vendor": "1013"}}, {"attributes": {"vendor": "10de", **group}}]
+    seen = {"vendor": "10de", "device": "1eb8"} | ({"iommu_group/type": group} if group else {})
+    elements = [{"attributes": {"vendor": "1013", "device": "00b8"}}, {"attributes": seen}]
     server.put(
         {
             "apiVersion": features.api_version,
@@ -208,15 +220,17 @@ def test_a_node_without_iommu_is_named_where_no_argument_turns_it_on(kind: str, 
             "spec": {"features": {"instances": {"pci.device": {"elements": elements}}}},
         }
     )
-    run(server, pool(device="10de:1eb9"))
-    written = server.writes()
-    if kind or offers == T4:
-        run(server, pool(iommu=False))
+    if not code:
+        run(server, pool(**options))
         return
-    with pytest.raises(NotReadyError, match="Node n of pool vm: its IOMMU is off") as caught:
-        run(server, pool(iommu=False))
-    assert (caught.value.code, server.writes()) == ("GPU-VM-VFIO", written)
-    assert "remove virtual_machines.iommu: false" in caught.value.remedy
+    with pytest.raises(NotReadyError, match="Node n of pool vm") as caught:
+        run(server, pool(**options))
+    assert (caught.value.code, server.writes()) == (code, [])
+    remedies = {
+        "GPU-VM-VFIO": "remove virtual_machines.iommu: false",
+        "GPU-VM-DEVICES": "Set virtual_machines.device of the pool to 10de:1eb8.",
+    }
+    assert remedies[code] in caught.value.remedy
 
 
 def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:

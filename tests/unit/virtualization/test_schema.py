@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._virtualization import schema
 
 
@@ -46,3 +47,26 @@ def test_an_arm_node_needs_no_argument_for_its_iommu() -> None:
 def test_a_type_of_vgpu_names_the_gpu(model: str, kind: str, is_right: bool) -> None:
     assert schema.fits({"type": kind}, model) is is_right
     assert schema.fits({"type": kind, "config_map": "own"}, model)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_virtual"),
+    [
+        ("g4dn.metal", False),
+        ("g4dn.12xlarge", True),
+        ("p6-b200.48xlarge", True),
+        ("Standard_NC24ads_A100_v4", True),
+        ("VM.GPU.A100.80G.1", True),
+        ("BM.GPU4.8", False),
+        ("gx3-16x80x1l4", True),
+        ("a2-highgpu-1g", True),
+        ("a4x-maxgpu-4g-metal", False),
+        ("n1-standard-8", True),
+        ("dgx-h100", False),
+        ("", False),
+    ],
+)
+def test_machines_of_clouds_are_mostly_virtual(kind: str, is_virtual: bool) -> None:
+    problems = Problems()
+    schema.refuse_virtual(kind, "gpu_pools[0].candidates", "vm_passthrough", problems)
+    assert bool(problems.at("gpu_pools[0].candidates")) is is_virtual
