@@ -260,6 +260,11 @@ def _share(
     if not pool.node_selector:
         message = f"{path}.name: pool {pool.name} has no labels that tell its nodes from others."
         raise InputError("QUEUE-FLAVOR", message, f"Set node_selector of pool {pool.name}.")
+    if pool.runs_machines:
+        message = (
+            f"{path}.name: the GPUs of pool {pool.name} are for virtual machines, which Kueue never sees."
+        )
+        raise InputError("QUEUE-FLAVOR", message, f"Remove pool {pool.name} from {path.rpartition('[')[0]}.")
     is_shared = sum(share["name"] == pool.name for other in queues for share in other["pools"]) > 1
     quota = amounts.quota(path, raw["gpus"], raw["resources"], devices(pool), pool.most_nodes, is_shared)
     amounts.check_limits(path, raw["borrow"], raw["lend"], queue["cohort"] or "", quota, devices(pool))

@@ -95,6 +95,17 @@ def test_a_pool_without_labels_would_be_every_node() -> None:
         options.read(params(queue("q", share("all", gpus=1)), pools=[pool | {"node_selector": {}}]))
 
 
+def test_gpus_of_virtual_machines_are_no_part_of_a_queue() -> None:
+    (pool,) = pools(existing("vms", {"a": "b"}))
+    machines = {"workload": "vm_passthrough", "virtual_machines": {"device": "10de:1eb8"}}
+    with pytest.raises(InputError, match="for virtual machines") as caught:
+        options.read(params(queue("q", share("vms", gpus=1)), pools=[pool | machines]))
+    assert (caught.value.code, caught.value.remedy) == (
+        "QUEUE-FLAVOR",
+        "Remove pool vms from gpu_queues[0].pools.",
+    )
+
+
 def test_a_queue_has_the_whole_pool_and_is_in_no_cohort_by_default() -> None:
     (found,) = options.read(params(queue()))
     assert found.shares[0].devices == {GPU: 16}
