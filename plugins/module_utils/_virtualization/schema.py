@@ -60,6 +60,8 @@ _NO_IOMMU: t.Final = ("intel_iommu=off", "amd_iommu=off", "iommu=off")
 _VIRTUAL: t.Final = re.compile(
     r"(?!.*metal)(?:[a-z0-9-]+\.\w*large|Standard_|VM\.|gx\d\w?-\d|(?:n1|a2|a3|a4x?|g2|g4)-)"
 )
+# The end of a tag that the GPU operator adds to the version itself.
+_SYSTEM: t.Final = re.compile(r"-(?:rhel|rhcos|ubuntu)[0-9.]+$")
 # What tells GPUs apart in their names, such as T4 in Tesla-T4 and in GRID_T4-8Q.
 _GPU: t.Final = re.compile("(?<![A-Z0-9])[A-Z]+[0-9]+")
 
@@ -131,6 +133,7 @@ def check(pool: Description, path: str, problems: Problems) -> None:
         )
     if workload == VGPU:
         _check_type(pool, where, problems)
+        _check_version(pool, where, problems)
 
 
 def _check_options(workload: str, options: Description, where: str, problems: Problems) -> None:
@@ -195,6 +198,16 @@ def _check_type(pool: Description, where: str, problems: Problems) -> None:
     for model in sorted({candidate.gpu_model for candidate in pool.get("resolved") or []}):
         if not fits(vgpu, model):
             problems.add("POOL-VGPU-TYPE", f"{where}.vgpu.type", model=model, type=vgpu["type"])
+
+
+def _check_version(pool: Description, where: str, problems: Problems) -> None:
+    """Add a problem for the whole tag of an image, to which the operator would add the system once more."""
+    vgpu = (pool.get("virtual_machines") or {}).get("vgpu") or {"image": {}}
+    version = str(vgpu["image"].get("version") or "")
+    if found := _SYSTEM.search(version):
+        what = f"{version!r} ends with the operating system of the nodes, which the GPU operator adds itself."
+        remedy = f"Set it to {version[: found.start()]}."
+        problems.add("POOL-VALUE", f"{where}.vgpu.image.version", what, remedy)
 
 
 def fits(vgpu: Description, model: str) -> bool:

@@ -42,7 +42,7 @@ A10: t.Final = "nvidia.com/NVIDIA_A10-12Q"
 IMAGE: t.Final = {
     "repository": "registry.example.com/nvidia",
     "image": "vgpu-manager",
-    "version": "580-rhel9.6",
+    "version": "580.65.05",
 }
 VGPU: t.Final = {"type": "A10-12Q", "image": IMAGE, "license_secret": "vgpu-licence"}
 THROUGH: t.Final = {"workload": "vm_passthrough", "virtual_machines": {"device": "10de:1eb8"}}

@@ -69,6 +69,14 @@ def vm(**more: t.Any) -> dict[str, t.Any]:
             "virtual_machines.vgpu.license_secret",
         ),
         (
+            {
+                **SHARED,
+                "virtual_machines": {"vgpu": {**VGPU, "image": {**IMAGE, "version": "580.65.05-rhel9.6"}}},
+            },
+            "POOL-VALUE",
+            "virtual_machines.vgpu.image.version",
+        ),
+        (
             {**SHARED, "virtual_machines": {"vgpu": {**VGPU, "type": "A10-8Q"}}},
             "POOL-VGPU-TYPE",
             "virtual_machines.vgpu.type",
