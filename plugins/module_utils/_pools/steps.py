@@ -160,16 +160,23 @@ def _networks(networks: t.Sequence[Network], pools: t.Sequence[Pool], variable: 
 
 
 def _refuse_machines(api: Api, draft: pool_plan.ListDraft, pools: t.Sequence[Pool]) -> None:
-    """Raise InputError for pools of virtual machines that the cluster, or their own nodes, cannot run."""
+    """Raise InputError for pools of virtual machines in a cluster without OpenShift Virtualization.
+
+    Warn of existing nodes that are virtual machines themselves.
+    """
     asking = [(f"{draft.name}[{index}]", pool) for index, pool in enumerate(pools) if pool.runs_machines]
-    problems, is_there = Problems(), not asking or virtualization.look(api) is not None
-    for path, pool in asking:
-        if not is_there:
+    if asking and virtualization.look(api) is None:
+        problems = Problems()
+        for path, _pool in asking:
             problems.add("POOL-NO-VIRTUALIZATION", f"{path}.workload")
-        for kind in _instance_types(api, pool) if pool.existing else ():
-            where = f"{path}.existing.node_selector"
-            machine_rules.refuse_virtual(kind, where, pool.workload, problems)
-    problems.raise_if_any()
+        problems.raise_if_any()
+    for path, pool in asking:
+        kinds = _instance_types(api, pool) if pool.existing else []
+        if found := ", ".join(filter(machine_rules.is_virtual, kinds)):
+            api.warn(
+                f"{path}.existing.node_selector: {found} is a virtual machine itself, and can give its GPUs "
+                f"to no other: workload {pool.workload} needs bare metal."
+            )
 
 
 def _instance_types(api: Api, pool: Pool) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from .._catalogue.well_known import VGPU_CONFIG, VGPU_STATE
 from .._core.errors import ForbiddenError, NotReadyError, text_of
-from .._core.objects import KubeObject, Snapshot, name
+from .._core.objects import KubeObject, Snapshot, at, name
 from .._core.ownership import selector
 from .._core.readiness import Readiness, pending, ready
 from .._frame.dry_run import dry_run_apply
@@ -62,6 +62,7 @@ def begin(api: Api, params: StackParams) -> Work:
     if asking and live is None:
         raise NotReadyError("GPU-VM-NO-VIRTUALIZATION", pool=asking[0]["name"])
     _refuse_types(api, asking, nodes, params.namespace)
+    _refuse_licence(api, params)
     _refuse_hardware(api, asking, nodes)
     if asking and live is not None:
         try:
@@ -102,6 +103,33 @@ def _refuse_types(
                 pool=pool["name"],
                 types=", ".join(found[:20]),
             )
+
+
+def _refuse_licence(api: Api, params: StackParams) -> None:
+    """Raise NotReadyError if the Secret with the licence is not there, or lacks one of its files.
+
+    In check mode the namespace may not be there yet.
+    """
+    wanted = str(at(params.driver, "licensing_config.secret_name") or "")
+    pool = next((one for one in params.pools if machines.licence(one) == wanted), None) if wanted else None
+    if pool is None:
+        return
+    try:
+        secret = api.get(known("Secret"), wanted, params.namespace)
+    except ForbiddenError:
+        return
+    lacking = [key for key in machines.LICENCE if key not in ((secret or {}).get("data") or {})]
+    if lacking and not (secret is None and api.check_mode):
+        fault = f"lacks {' and '.join(lacking)}" if secret else "does not exist"
+        what = f"Secret {wanted} in namespace {params.namespace} {fault}."
+        files = " ".join(f"--from-file={key}" for key in machines.LICENCE)
+        make = f"oc create secret generic {wanted} -n {params.namespace} {files} --dry-run=client -o yaml"
+        raise NotReadyError(
+            "GPU-VGPU-LICENSE",
+            f"{what} virtual_machines.vgpu.license_secret of pool {pool['name']} names it. "
+            "Nothing was changed.",
+            f"Run `{make} | oc apply -f -`.",
+        )
 
 
 def _refuse_hardware(api: Api, pools: t.Sequence[StackPool], nodes: t.Sequence[KubeObject]) -> None:
@@ -223,6 +251,7 @@ def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequen
     ours = {permit.key for permit in hyperconverged.ours(live)}
     others = {entry.key: entry for entry in hyperconverged.permits(live) if entry.key not in ours}
     for permit in wanted:
+        _refuse_twin(permit, others.values(), place)
         other = others.get(permit.key, permit)
         if other.is_external != permit.is_external:
             raise _other_provider(other, place)
@@ -231,7 +260,24 @@ def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequen
                 "GPU-VM-PERMIT",
                 device=permit.selector,
                 other=other.resource,
-                resource=permit.resource,
+                why=f"the nodes offer it as {permit.resource}: no virtual machine with it starts",
+                also="; the next run writes the right one",
+                object=place["object"],
+                namespace=place["namespace"],
+            )
+
+
+def _refuse_twin(permit: Permit, others: t.Iterable[Permit], place: dict[str, str]) -> None:
+    """Raise NotReadyError for another device that KubeVirt offers under the same name."""
+    for other in others:
+        is_mixed = not (other.is_external and permit.is_external)
+        if is_mixed and other.resource == permit.resource and other.key != permit.key:
+            raise NotReadyError(
+                "GPU-VM-PERMIT",
+                device=other.selector,
+                other=other.resource,
+                why=f"{permit.selector} would get the same name: a virtual machine would get either device",
+                also=", or set virtual_machines.resource of the pool to a name of its own",
                 object=place["object"],
                 namespace=place["namespace"],
             )

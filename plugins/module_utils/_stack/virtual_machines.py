@@ -40,6 +40,8 @@ except ImportError:
 
 # The ConfigMap of vGPUs that the GPU operator makes, unless the ClusterPolicy names another one.
 CONFIG_MAP: t.Final = "default-vgpu-devices-config"
+# The files of a licence of vGPUs.
+LICENCE: t.Final = ("gridd.conf", "client_configuration_token.tok")
 _NO_DEVICES: t.Final = "GPU-VM-DEVICES"
 # What NFD writes of each PCI device in a group.
 _IOMMU: t.Final = "iommu_group/type"
@@ -110,6 +112,11 @@ def is_of_platform(pool: StackPool) -> bool:
 def has_vgpus(pool: StackPool) -> bool:
     """Return whether the virtual machines of the pool get vGPUs."""
     return bool(options(pool).get("vgpu"))
+
+
+def licence(pool: StackPool) -> str:
+    """Return the name of the Secret with the licence of the pool's vGPUs; empty if it has none."""
+    return str(at(options(pool), "vgpu.license_secret") or "")
 
 
 def config_map(pools: t.Iterable[StackPool]) -> str:

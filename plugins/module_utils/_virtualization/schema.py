@@ -165,16 +165,18 @@ def _check_hosts(pool: Description, path: str, workload: str, problems: Problems
             where = f"{path}.tuning.kernel_arguments"
             problems.add("POOL-CONFLICT", where, other=f"workload {workload}", also=also)
     for kind in sorted({candidate.instance_type for candidate in pool.get("resolved") or []}):
-        refuse_virtual(kind, f"{path}.candidates", workload, problems)
+        if is_virtual(kind):
+            also = f": {kind} is a virtual machine itself, and can give its GPUs to no other"
+            remedy = (
+                "Name an instance type of bare metal, such as g4dn.metal, or bare-metal nodes in existing."
+            )
+            where = f"{path}.candidates"
+            problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
 
 
-def refuse_virtual(kind: str, where: str, workload: str, problems: Problems) -> None:
-    """Add a problem for an instance type whose machines are virtual machines themselves."""
-    if not _VIRTUAL.match(kind):
-        return
-    also = f": {kind} is a virtual machine itself, and can give its GPUs to no other"
-    remedy = "Name an instance type of bare metal, such as g4dn.metal, or nodes of bare metal in existing."
-    problems.add("POOL-CONFLICT", where, remedy=remedy, other=f"workload {workload}", also=also)
+def is_virtual(kind: str) -> bool:
+    """Return whether machines of the instance type are virtual machines themselves."""
+    return bool(_VIRTUAL.match(kind))
 
 
 def _check_amounts(pool: Description, path: str, workload: str, problems: Problems) -> None:

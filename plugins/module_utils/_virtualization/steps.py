@@ -20,7 +20,9 @@ def kind(api: Api) -> Kind | None:
 
 
 def look(api: Api) -> KubeObject | None:
-    """Return the HyperConverged object, or None; a cluster has at most one."""
+    """Return the HyperConverged object, or None, also if it is being deleted; a cluster has at most one."""
     served = kind(api)
-    found = api.list(served) if served else []
+    found = (
+        [one for one in api.list(served) if not one["metadata"].get("deletionTimestamp")] if served else []
+    )
     return found[0] if found else None

@@ -86,7 +86,9 @@ def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
     for secret in case.secrets:
         place.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATOR}})
         metadata = {"name": secret, "namespace": OPERATOR}
-        place.client.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+        files = {"gridd.conf": "FeatureType=4", "client_configuration_token.tok": "token"}
+        made = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": files}
+        place.client.apply(made)
     given: Data = {"file": name, **PATIENT}
     for planned in (place.done("plan", **given), place.done("enable_gpus", "--check", **given)):
         assert place.writes(planned) == []

@@ -19,10 +19,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._impact import consent
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack import virtual_machine_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
+    virtual_machine_steps,
+    virtual_machines,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Object = dict[str, t.Any]
+OTHER: t.Final = {"pciDeviceSelector": "10DE:20B0"}
 NEVER: t.Final = {"type": "A10-12Q", "image": IMAGE, "license_secret": "l"}
 
 
@@ -171,6 +175,11 @@ def test_a_new_name_after_an_upgrade_is_written_and_told() -> None:
             pool("vm_vgpu"),
             "GPU-VM-PROVIDER",
         ),
+        (
+            {"permittedHostDevices": {"pciHostDevices": [{**OTHER, "resourceName": "nvidia.com/T4"}]}},
+            pool(**PLATFORM),
+            "GPU-VM-PERMIT",
+        ),
     ],
 )
 def test_what_others_permit_in_another_way_is_refused_before_any_write(
@@ -238,6 +247,31 @@ def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:
     with pytest.raises(NotReadyError, match="has Tesla-T4, and A10-12Q is a vGPU of another GPU") as caught:
         run(server, pool("vm_vgpu"))
     assert (caught.value.code, server.writes()) == ("GPU-VGPU-OTHER", [])
+
+
+@pytest.mark.parametrize(
+    ("secret", "fault"),
+    [
+        (None, "does not exist"),
+        ({"gridd.conf": "eA=="}, "lacks client_configuration_token.tok"),
+        ({"gridd.conf": "eA==", "client_configuration_token.tok": "eA=="}, ""),
+    ],
+)
+def test_a_licence_without_its_files_is_refused(secret: dict[str, str] | None, fault: str) -> None:
+    server = cluster()
+    server.served["v1", "secrets"] = known("Secret")
+    if secret is not None:
+        metadata = {"name": "l", "namespace": "nvidia-gpu-operator"}
+        server.put({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": secret})
+    params = virtual_machines.completed(some_params(pools=[pool("vm_vgpu")]))
+    if not fault:
+        virtual_machine_steps.begin(api_on(server), params)
+        return
+    with pytest.raises(NotReadyError, match=f"Secret l in namespace nvidia-gpu-operator {fault}") as caught:
+        virtual_machine_steps.begin(api_on(server), params)
+    assert (caught.value.code, server.writes()) == ("GPU-VGPU-LICENSE", [])
+    assert "license_secret of pool vm" in caught.value.message
+    assert "--from-file=gridd.conf --from-file=client_configuration_token.tok" in caught.value.remedy
 
 
 def test_the_same_entry_of_others_is_good_enough() -> None:

@@ -26,6 +26,9 @@ def test_the_newest_version_that_the_cluster_serves(version: str) -> None:
     found = steps.look(api)
     assert found is not None
     assert found["apiVersion"] == served.api_version
+    (live,) = server.objects.values()
+    live["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
+    assert steps.look(api) is None, "it is being deleted"
 
 
 def test_a_cluster_without_it_has_none() -> None:

@@ -909,16 +909,16 @@ CODES: t.Final = (
     Code(
         "GPU-VM-NO-VIRTUALIZATION",
         "The pool {pool} is for virtual machines, and the cluster has no HyperConverged (OpenShift "
-        "Virtualization). Nothing was changed.",
+        "Virtualization), or one that is being deleted. Nothing was changed.",
         "Install the operator kubevirt-hyperconverged and create its HyperConverged, or remove `workload` of "
         "the pool.",
     ),
     Code(
         "GPU-VM-PERMIT",
-        "HyperConverged {object} permits {device} as {other}, by an entry of others, and the nodes offer it "
-        "as {resource}: no virtual machine with it starts. Nothing was changed.",
+        "HyperConverged {object} permits {device} as {other}, by an entry of others, and {why}. Nothing was "
+        "changed.",
         "Run `oc edit hyperconverged {object} -n {namespace}`, and remove the entry of {device} from "
-        "permittedHostDevices; the next run writes the right one.",
+        "permittedHostDevices{also}.",
     ),
     Code(
         "GPU-VM-PROVIDER",

@@ -160,7 +160,8 @@ CODES: t.Final = (
     ),
     Code(
         "POOL-NO-VIRTUALIZATION",
-        "{path}: the cluster has no OpenShift Virtualization: it has no HyperConverged.",
+        "{path}: the cluster has no OpenShift Virtualization: it has no HyperConverged, or one that is being "
+        "deleted.",
         "Install the operator kubevirt-hyperconverged and create its HyperConverged, or remove `workload` of "
         "the pool.",
     ),

@@ -79,8 +79,8 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     live = look(api, params)
     params = completed(api, params, live)
     returning = _returning(api, params, live)
-    draft = prepare(api, params, live)
     machines = virtual_machine_steps.begin(api, params)
+    draft = prepare(api, params, live)
     asked = [*questions(api, draft), *machines.questions()]
     ends = consent.ask(api, asked, params.on_busy, BUSY)
     virtual_machine_steps.label(api, machines)
