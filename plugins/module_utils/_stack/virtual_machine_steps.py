@@ -20,11 +20,12 @@ from .._kube.kinds import Kind, known
 from .._nodes import devices, drain
 from .._nodes.evictions import evict
 from .._nodes.labels import labels
-from .._nodes.pool_nodes import nodes_of
+from .._nodes.pool_nodes import judge_size, nodes_of
 from .._sharing.mig_steps import give
 from .._virtualization import hyperconverged, schema, steps as virtualization
 from .._virtualization.hyperconverged import Permit
 from . import virtual_machines as machines
+from .node import judge_alive
 from .params import StackParams, StackPool
 
 _NODE: t.Final = known("Node")
@@ -106,29 +107,28 @@ def _refuse_types(
 
 
 def _refuse_licence(api: Api, params: StackParams) -> None:
-    """Raise NotReadyError if the Secret with the licence is not there, or lacks one of its files.
-
-    In check mode the namespace may not be there yet.
-    """
+    """Raise NotReadyError if the Secret with the licence is not there, or lacks one of its files."""
     wanted = str(at(params.driver, "licensing_config.secret_name") or "")
     pool = next((one for one in params.pools if machines.licence(one) == wanted), None) if wanted else None
     if pool is None:
         return
     try:
         secret = api.get(known("Secret"), wanted, params.namespace)
+        space = secret or api.get(known("Namespace"), params.namespace)
     except ForbiddenError:
         return
     lacking = [key for key in machines.LICENCE if key not in ((secret or {}).get("data") or {})]
-    if lacking and not (secret is None and api.check_mode):
+    if lacking:
         fault = f"lacks {' and '.join(lacking)}" if secret else "does not exist"
         what = f"Secret {wanted} in namespace {params.namespace} {fault}."
+        first = "" if space else f"oc create namespace {params.namespace}; "
         files = " ".join(f"--from-file={key}" for key in machines.LICENCE)
         make = f"oc create secret generic {wanted} -n {params.namespace} {files} --dry-run=client -o yaml"
         raise NotReadyError(
             "GPU-VGPU-LICENSE",
             f"{what} virtual_machines.vgpu.license_secret of pool {pool['name']} names it. "
             "Nothing was changed.",
-            f"Run `{make} | oc apply -f -`.",
+            f"Run `{first}{make} | oc apply -f -`.",
         )
 
 
@@ -314,8 +314,10 @@ def _wait(api: Api, pools: t.Sequence[StackPool]) -> None:
 
     def judge(snapshot: Snapshot) -> Readiness:
         for pool in mine:
+            if not (size := judge_size(snapshot["nodes"], pool)).is_ready:
+                return size
             for node in nodes_of(snapshot["nodes"], pool):
-                if finding := machines.judge(node, pool, snapshot):
+                if finding := judge_alive(node) or machines.judge(node, pool, snapshot):
                     return pending(finding.reason, finding.message, code=finding.code, remedy=finding.remedy)
         return ready("Offered", "the nodes offer their devices to virtual machines")
 

@@ -53,6 +53,11 @@ def of_machines(pools: t.Iterable[StackPool], by: str = "") -> list[StackPool]:
     return [pool for pool in found if by in ("", schema.provider(options(pool)))]
 
 
+def need_no_operator(pools: t.Sequence[StackPool]) -> bool:
+    """Return whether OpenShift Virtualization alone gives the devices of all pools."""
+    return bool(pools) and len(of_machines(pools, schema.PLATFORM)) == len(pools)
+
+
 def options(pool: StackPool) -> Values:
     """Return the option C(virtual_machines) of the pool."""
     return pool.get("virtual_machines") or {}

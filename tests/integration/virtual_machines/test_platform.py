@@ -12,6 +12,7 @@ from cluster import Cluster
 from integration.playbook import Playbook
 from integration.virtual_machines.builders import (
     QAT,
+    SPACE,
     done,
     machine,
     node,
@@ -40,6 +41,8 @@ def test_the_platform_offers_devices_that_vfio_took_at_the_boot(cluster: Cluster
     assert permitted(cluster) == {"8086:37C8": "intel.com/qat", "10DE:1EB8": NAME}
     assert node(cluster, "pass-0")["status"]["allocatable"][NAME] == "8"
     assert "nvidia.com/gpu.deploy.vfio-manager" not in node(cluster, "pass-0")["metadata"]["labels"]
+    subscriptions = cluster.client.list("operators.coreos.com/v1alpha1", "subscriptions", SPACE)
+    assert subscriptions == [], "nothing of the GPU operator would run on these nodes"
     machine(cluster, "trainer", NAME)
     runs(cluster, "trainer")
 

@@ -23,6 +23,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
     virtual_machine_steps,
     virtual_machines,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    steps as policy_steps,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 Object = dict[str, t.Any]
@@ -259,7 +262,7 @@ def test_a_type_of_another_gpu_is_refused_where_nodes_say_theirs() -> None:
 )
 def test_a_licence_without_its_files_is_refused(secret: dict[str, str] | None, fault: str) -> None:
     server = cluster()
-    server.served["v1", "secrets"] = known("Secret")
+    server.served |= {("v1", "secrets"): known("Secret"), ("v1", "namespaces"): known("Namespace")}
     if secret is not None:
         metadata = {"name": "l", "namespace": "nvidia-gpu-operator"}
         server.put({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": secret})
@@ -272,6 +275,7 @@ def test_a_licence_without_its_files_is_refused(secret: dict[str, str] | None, f
     assert (caught.value.code, server.writes()) == ("GPU-VGPU-LICENSE", [])
     assert "license_secret of pool vm" in caught.value.message
     assert "--from-file=gridd.conf --from-file=client_configuration_token.tok" in caught.value.remedy
+    assert ("oc create namespace" in caught.value.remedy) is (secret is None)
 
 
 def test_the_same_entry_of_others_is_good_enough() -> None:
@@ -456,3 +460,27 @@ def test_what_the_vgpu_device_manager_wrote_goes_once_it_has_left() -> None:
     virtual_machine_steps.give_back(api_on(server), params)
     node = next(one for one in server.objects.values() if one["kind"] == "Node")
     assert node["metadata"]["labels"] == {"gpu": "vm"}
+
+
+def test_openshift_virtualization_alone_needs_no_gpu_operator() -> None:
+    server = cluster(offers="nvidia.com/T4")
+    machines = t.cast("StackPool", {**pool(**PLATFORM), "min_nodes": 1})
+    params = some_params(pools=[machines])
+    (node,) = [one for one in server.objects.values() if one["kind"] == "Node"]
+    node["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    found = policy_steps.present(api_on(server), params)
+    assert found["permits"] == [{"device": "10DE:1EB8", "resource": "nvidia.com/T4", "provider": "platform"}]
+    (ready,) = found["pools"]
+    assert (ready["ready"], ready["nodes_ready"], found["state"], found["stages"]) == (True, 1, "", [])
+    (node,) = [one for one in server.objects.values() if one["kind"] == "Node"]
+    assert node["metadata"]["labels"] == {"gpu": "vm", OPTED_OUT: "false"}
+    written = server.writes()
+    policy_steps.present(api_on(server), params)
+    assert server.writes() == written
+    lacking = some_params(pools=[t.cast("StackPool", {**machines, "min_nodes": 2})])
+    with pytest.raises(AcceleratorError, match="1 of 2 nodes"):
+        policy_steps.present(api_on(server, seconds=3), lacking)
+    mark_entries(server)
+    policy_steps.absent(api_on(server), some_params(pools=[machines], state="absent"))
+    assert spec_of(server).get("virtualization", {}).get("permittedHostDevices") is None
+    assert [one["kind"] for one in server.objects.values()] == ["Node", "HyperConverged"]

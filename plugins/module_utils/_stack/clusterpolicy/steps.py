@@ -24,7 +24,8 @@ from ..._nodes.pool_nodes import check_pools, nodes_of
 from .. import left_labels, operands, upgrade, virtual_machine_steps, virtual_machines
 from ..drivers import files
 from ..drivers.steps import mirrored, refuse_unmade, remove_files, write_files
-from ..judge import judge_gone, one_line_each
+from ..judge import judge_gone, judge_pools, one_line_each
+from ..node import judge_alive
 from ..params import LookParams, StackParams, StackPool
 from ..stages import Finding
 from ..steps import Wait, example_csvs, installed_csvs, observe, settle_foreign, stack_queries, toolkit_query
@@ -76,6 +77,8 @@ def check(params: StackParams) -> None:
 
 
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
+    if virtual_machines.need_no_operator(params.pools) and not api.list_if_served(POLICY):
+        return _without_operator(api, params)
     live = look(api, params)
     params = completed(api, params, live)
     returning = _returning(api, params, live)
@@ -96,6 +99,19 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
         returning.finish()
     permits = virtual_machine_steps.permit(api, machines)
     return {**summary(api, params, snapshot), **as_result(other), "ends": ends, "permits": permits}
+
+
+def _without_operator(api: Api, params: StackParams) -> dict[str, t.Any]:
+    """Let OpenShift Virtualization alone give devices to virtual machines; return the result of the stack."""
+    machines = virtual_machine_steps.begin(api, params)
+    ends = consent.ask(api, machines.questions(), params.on_busy, BUSY)
+    virtual_machine_steps.label(api, machines)
+    permits = virtual_machine_steps.permit(api, machines)
+    empty: Snapshot = {key: [] for key in ("policies", "daemonsets", "pods", "revisions", "streams")}
+    snapshot = {**empty, "nodes": api.list(known("Node"))}
+    findings = judge_pools(snapshot, params.pools, lambda node, _pool, _snapshot: [judge_alive(node)])
+    found = {**summarize(snapshot, params.name, params.pools, findings), "stages": [], "table": []}
+    return {**found, **as_result(None), "ends": ends, "permits": permits}
 
 
 def summary(api: Api, params: StackParams, snapshot: Snapshot) -> dict[str, t.Any]:
