@@ -159,6 +159,20 @@ def _over(wanted: Values, given: Values | None) -> Values:
     return {**wanted, **{key: value for key, value in (given or {}).items() if value is not None}}
 
 
+def refuse_disabled(params: StackParams, policy: KubeObject, *, is_ours: bool) -> None:
+    """Raise NotReadyError for a policy that gives no GPU to virtual machines. policy: as it will be."""
+    pools = of_machines(params.pools, schema.OPERATOR)
+    if not pools or at(policy, "spec.sandboxWorkloads.enabled"):
+        return
+    what = f"ClusterPolicy {name(policy)} does not have sandboxWorkloads.enabled: true"
+    remedy = "Remove sandboxWorkloads from gpu_operator_spec and from the options of special_resource."
+    if not is_ours:
+        keeper = "have whoever keeps the policy set sandboxWorkloads.enabled: true"
+        remedy = f"Set gpu_operator_adopt: take (module option adopt), or {keeper}."
+    message = f"Pool {pools[0]['name']} is for virtual machines, and {what}, so no node offers them a device."
+    raise NotReadyError(_NO_DEVICES, f"{message} Nothing was changed.", remedy)
+
+
 def marks(have: t.Mapping[str, str], pool: StackPool) -> dict[str, str | None]:
     """Return the labels to write on a node of the pool; None takes one away. have: its labels."""
     workload = pool.get("workload") or ""

@@ -200,3 +200,16 @@ def test_a_device_without_a_permit_is_found() -> None:
     found = virtual_machines.unpermitted([node(marks, TU104GL_TESLA_T4_16GB=2)], live)["n"]
     assert found.code == "GPU-VM-UNPERMITTED"
     assert "nvidia.com/TU104GL_TESLA_T4_16GB" in found.message
+
+
+def test_a_policy_that_serves_no_virtual_machine_is_refused() -> None:
+    params = some_params(pools=[pool()])
+    policy = {"metadata": {"name": "theirs"}, "spec": {"sandboxWorkloads": {"enabled": False}}}
+    for is_ours, remedy in ((True, "Remove sandboxWorkloads from gpu_operator_spec"), (False, "adopt: take")):
+        with pytest.raises(NotReadyError, match=r"Pool vm .* sandboxWorkloads\.enabled: true") as caught:
+            virtual_machines.refuse_disabled(params, policy, is_ours=is_ours)
+        assert remedy in caught.value.remedy
+    enabled = {**policy, "spec": {"sandboxWorkloads": {"enabled": True}}}
+    virtual_machines.refuse_disabled(params, enabled, is_ours=False)
+    others = some_params(pools=[pool("container"), pool(**PLATFORM)])
+    virtual_machines.refuse_disabled(others, policy, is_ours=True)

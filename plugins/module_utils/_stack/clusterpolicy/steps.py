@@ -84,6 +84,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     returning = _returning(api, params, live)
     machines = virtual_machine_steps.begin(api, params)
     draft = prepare(api, params, live)
+    virtual_machines.refuse_disabled(params, draft.after, is_ours=draft.other is None)
     asked = [*questions(api, draft), *machines.questions()]
     ends = consent.ask(api, asked, params.on_busy, BUSY)
     virtual_machine_steps.label(api, machines)

@@ -18,7 +18,7 @@ from ..._impact import consent, driver
 from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
-from .. import virtual_machine_steps
+from .. import virtual_machine_steps, virtual_machines
 from ..clusterpolicy import preconditions, steps as policy_steps
 from ..clusterpolicy.default_spec import example_driver
 from ..drivers.image import Change
@@ -56,6 +56,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     clashing = settle_selectors(api, wanted, live, params)
     first = _first(wanted, policy)
     draft = policy_steps.prepare(api, params, policy)
+    virtual_machines.refuse_disabled(params, draft.after, is_ours=draft.other is None)
     refuse_unmade(api, params, wanted, live, draft.installed)
     machines = virtual_machine_steps.begin(api, params)
     asked = [*policy_steps.questions(api, draft), *questions(params, wanted, live, draft.installed)]
