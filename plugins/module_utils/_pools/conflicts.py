@@ -144,7 +144,7 @@ def _other_options(
 ) -> None:
     """Add a problem if two pools give one quota different priority classes or default requests."""
     for key in ("priority_classes", "limit_range"):
-        value = quota.get(key) or None
+        value = quota.get(key) or "an empty value"
         value = sorted(value) if isinstance(value, list) else value
         mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
         other = seen.setdefault(mark, (f"{path}.{key}", value))

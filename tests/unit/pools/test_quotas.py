@@ -6,6 +6,8 @@ import pytest
 from unit import pool_builders
 from unit.pools.builders import Data, pool, problems
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
 
 def quota(**more: object) -> Data:
     return {"namespace": "a", "gpus": 1, **more}
@@ -32,31 +34,34 @@ def test_a_quota_of_classes_keeps_them_and_is_added_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "code", "path"),
+    ("first", "second", "key", "said"),
     [
+        ({"priority_classes": ["a"]}, {}, "priority_classes", "an empty value differs from ['a']"),
+        ({}, {"priority_classes": ["a"]}, "priority_classes", "['a'] differs from an empty value"),
         (
             {"priority_classes": ["a"]},
-            {},
-            "POOL-DIFFERS",
-            "gpu_pools[1].quota[0].priority_classes",
+            {"priority_classes": ["b"]},
+            "priority_classes",
+            "['b'] differs from ['a']",
         ),
         (
             {"limit_range": {"cpu": "1"}},
             {"limit_range": {"cpu": "2"}},
-            "POOL-DIFFERS",
-            "gpu_pools[1].quota[0].limit_range",
-        ),
-        (
-            {"priority_classes": ["a"]},
-            {"priority_classes": ["b"]},
-            "POOL-DIFFERS",
-            "gpu_pools[1].quota[0].priority_classes",
+            "limit_range",
+            "{'cpu': '2'} differs from {'cpu': '1'}",
         ),
     ],
 )
-def test_two_pools_cannot_give_one_quota_other_pods(first: Data, second: Data, code: str, path: str) -> None:
+def test_two_pools_cannot_give_one_quota_other_pods(first: Data, second: Data, key: str, said: str) -> None:
     pools = [pool(quota=[quota(**first)]), pool(name="other", quota=[quota(**second)])]
-    assert problems(pools) == [(code, path)]
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan(pools, cloud="aws")
+    assert caught.value.code == "POOL-DIFFERS"
+    assert caught.value.message == (
+        f"gpu_pools[1].quota[0].{key}: {said} of gpu_pools[0].quota[0].{key}, and the quota has this once "
+        "for all pools."
+    )
+    assert caught.value.remedy.endswith(" Or give one of the quotas a name of its own.")
 
 
 def test_a_class_without_a_name_is_refused() -> None:
