@@ -12,6 +12,9 @@ from unit.pools.builders import Data, planned
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
+# Facts of a type that the catalogue does not have.
+OWN: t.Final = {"gpus": 1, "vcpus": 4}
+
 
 @pytest.mark.parametrize(
     ("cloud", "candidate", "market", "expected"),
@@ -72,6 +75,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.repo
             [("GPUS_ALL_REGIONS of the project", "GPUs", 16), ...],
         ),
         ("other", {"instance_type": "gpu.large", "gpus": 1}, "on_demand", []),
+        ("aws", {"instance_type": "p9.large", "zones": ["a"], "gpus": 1}, "on_demand", []),
+        ("azure", {"instance_type": "Standard_NC9", "zones": ["1"], "gpus": 1}, "on_demand", []),
     ],
 )
 def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expected: list[t.Any]) -> None:
@@ -129,6 +134,27 @@ def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expec
             "spot",
             "Spot H100 GPUs of the region",
             False,
+        ),
+        (
+            "gcp",
+            {"instance_type": "g2-standard-4", "zones": ["us-central1-a"]},
+            "on_demand",
+            "NVIDIA_L4_GPUS of the region",
+            True,
+        ),
+        *(
+            ("aws", {"instance_type": name, "zones": ["a"], **more}, market, limit, is_name)
+            for name, market, limit, is_name, more in (
+                ("p3.2xlarge", "spot", "All P4, P3 and P2 Spot Instance Requests", True, {}),
+                ("p2.xlarge", "spot", "All P4, P3 and P2 Spot Instance Requests", True, OWN),
+                ("vt1.3xlarge", "on_demand", "Running On-Demand G and VT instances", True, OWN),
+                ("dl9.xlarge", "on_demand", "On-Demand vCPUs of DL instances", False, OWN),
+                ("dl9.xlarge", "spot", "All DL Spot Instance Requests", True, OWN),
+                ("trn9.xlarge", "on_demand", "On-Demand vCPUs of Trn instances", False, OWN),
+                ("trn9.xlarge", "spot", "All Trn Spot Instance Requests", True, OWN),
+                ("inf9.xlarge", "on_demand", "Running On-Demand Inf instances", True, OWN),
+                ("inf9.xlarge", "spot", "All Inf Spot Instance Requests", True, OWN),
+            )
         ),
     ],
 )

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from unit import pool_builders
 from unit.pools.builders import Data, candidate, pool, problems
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale
+
+# A host whose size nobody has said.
+METAL: t.Final[Data] = {
+    "instance_type": "hgx",
+    "gpus": 8,
+    "gpu_model": "H100",
+    "baremetal": {"host_selector": {"gpu": "h100"}},
+}
 
 
 def scaled(least: int = 0, most: int = 2, **more: t.Any) -> Data:
@@ -17,6 +29,54 @@ def test_the_autoscaler_must_know_the_label() -> None:
         ("POOL-ACCELERATOR", "gpu_pools[0].accelerator")
     ]
     assert pool_builders.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-t4"])["pools"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "said", "remedy"),
+    [
+        (
+            {},
+            {"accelerator_limits": ["nvidia-l4", "nvidia-a100"]},
+            "accelerator: no GPU limit of the ClusterAutoscaler has type 'nvidia-t4': the autoscaler would "
+            "not count these nodes as GPU nodes.",
+            "Add {type: nvidia-t4, min: 0, max: N} to its spec.resourceLimits.gpus, or set accelerator to "
+            "one of nvidia-a100, nvidia-l4.",
+        ),
+        (
+            {"candidates": candidate("g4ad.xlarge"), "accelerator": "amd-v520"},
+            {},
+            "autoscale.min: the autoscaler books only nvidia.com/gpu for a node that does not exist yet, and "
+            "those of g4ad.xlarge have another name (amd), so it would never scale up from 0.",
+            "Set autoscale.min to at least 1.",
+        ),
+        (
+            {"candidates": [METAL]},
+            {"cloud": "baremetal"},
+            "candidates[0].vcpus: is required to scale up from 0: on baremetal the autoscaler does not know "
+            "the size of hgx.",
+            "Set vcpus and memory_gib on the candidate, or autoscale.min to at least 1.",
+        ),
+    ],
+)
+def test_what_the_autoscaler_lacks_is_told(changes: Data, more: Data, said: str, remedy: str) -> None:
+    with pytest.raises(InputError) as caught:
+        pool_builders.plan([scaled(**changes)], **{"cloud": "aws", **more})
+    assert (caught.value.message, caught.value.remedy) == (f"gpu_pools[0].{said}", remedy)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "manager"),
+    [
+        ("labels", "argocd.argoproj.io/instance", "Argo CD"),
+        ("labels", "helm.toolkit.fluxcd.io/name", "Flux"),
+        ("annotations", "meta.helm.sh/release-name", "Helm"),
+    ],
+)
+def test_limits_of_another_manager_are_fixed(kind: str, key: str, manager: str) -> None:
+    limits = [{"type": "nvidia-t4", "min": 0, "max": 8}]
+    live = {"metadata": {kind: {key: "x"}}, "spec": {"resourceLimits": {"gpus": limits}}}
+    assert (autoscale.limits_manager(live), autoscale.fixed_types(live)) == (manager, ["nvidia-t4"])
+    assert autoscale.fixed_types({**live, "metadata": {}}) is None
 
 
 def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
@@ -34,12 +94,9 @@ def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
 
 
 def test_bare_metal_must_say_what_a_host_is_made_of() -> None:
-    kind = candidate("hgx", gpus=8, gpu_model="H100")
-    kind[0] |= {"zones": [], "baremetal": {"host_selector": {"gpu": "h100"}}}
-    assert problems([scaled(candidates=kind)], cloud="baremetal") == [
+    assert problems([scaled(candidates=[METAL])], cloud="baremetal") == [
         ("POOL-SIZE", "gpu_pools[0].candidates[0].vcpus")
     ]
-    assert pool_builders.plan(
-        [scaled(candidates=[kind[0] | {"vcpus": 128, "memory_gib": 1024}])], cloud="baremetal"
-    )["pools"]
-    assert pool_builders.plan([scaled(least=1, candidates=kind)], cloud="baremetal")["pools"]
+    whole = METAL | {"vcpus": 128, "memory_gib": 1024}
+    assert pool_builders.plan([scaled(candidates=[whole])], cloud="baremetal")["pools"]
+    assert pool_builders.plan([scaled(least=1, candidates=[METAL])], cloud="baremetal")["pools"]

@@ -40,6 +40,10 @@ def planned(value: t.Any, **more: t.Any) -> Data:
             {"max_unhealthy": "40%", "startup_timeout": "45m", "paused": True},
         ),
         ({"max_unhealthy": 0, "unhealthy_after": "1h30m"}, {"max_unhealthy": 0, "unhealthy_after": "1h30m"}),
+        (
+            {"max_unhealthy": "100%", "startup_timeout": "0"},
+            {"max_unhealthy": "100%", "startup_timeout": "0"},
+        ),
     ],
 )
 def test_what_a_pool_says(value: t.Any, wanted: t.Any) -> None:
@@ -72,7 +76,8 @@ def test_wrong_options(value: t.Any, more: Data, code: str, path: str) -> None:
 
 
 def test_nothing_is_replaced_at_the_end_of_a_capacity_block() -> None:
-    assert planned({}, market=BLOCK)["health"] == {"max_unhealthy": 0}
+    for given in ({}, {"max_unhealthy": 0}):
+        assert planned(given, market=BLOCK)["health"] == {"max_unhealthy": 0}
     candidates = [
         POOL["candidates"][0],
         {"instance_type": "p5.48xlarge", "zones": ["us-east-2a"], "market": BLOCK},

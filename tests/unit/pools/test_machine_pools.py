@@ -139,6 +139,7 @@ def test_a_cluster_that_tells_its_name_needs_no_placeholder_for_it() -> None:
     ("tool", "command"),
     [
         ("rosa", "rosa edit machinepool --cluster CLUSTER_NAME --replicas 2 t4"),
+        ("osd", "ocm edit machinepool --cluster CLUSTER_NAME --replicas 2 t4"),
         ("hosted", "oc scale nodepool CLUSTER_NAME-t4 -n HUB_NAMESPACE --replicas 2"),
     ],
 )

@@ -78,6 +78,9 @@ AT: t.Final = "gpu_pools[0].validate.programs"
         ({"program": "matmul", "types": ["fp8"]}, "POOL-VALUE", "[0].types"),
         ({"program": "matmul", "types": ["fp16", "bf16"]}, "POOL-VALUE", "[0].types"),
         ({"program": "matmul", "seconds": 0}, "POOL-VALUE", "[0].seconds"),
+        ({"program": "matmul", "seconds": 3601}, "POOL-VALUE", "[0].seconds"),
+        ({"program": "nccl", "nodes": 1001}, "POOL-VALUE", "[0].nodes"),
+        ({"program": "rdma", "network": "a", "nodes": 1}, "POOL-VALUE", "[0].nodes"),
         ("rdma", "POOL-REQUIRED", "[0].network"),
         ({"program": "rdma", "network": "a", "nodes": 4}, "POOL-VALUE", "[0].nodes"),
         ({"program": "rdma", "network": "a", "gpu_memory": 1}, "POOL-TYPE", "[0].gpu_memory"),
@@ -171,6 +174,26 @@ def test_types_fit_the_gpus_of_the_pool() -> None:
     assert pool_builders.plan([burned], cloud="aws")["validations"]
     good = with_programs({"program": "matmul", "types": ["tf32", "bf16"]}, candidates=A100)
     assert pool_builders.plan([good], cloud="aws")["validations"]
+
+
+@pytest.mark.parametrize(
+    ("models", "lacking"),
+    [
+        ("P100 P4 M60 T4", ["tf32", "bf16", "fp8"]),
+        ("A10 A10G A16 A2 A30 A40", ["fp8"]),
+        ("L4 L40S H100", []),
+    ],
+)
+def test_types_that_a_generation_of_gpus_lacks(models: str, lacking: list[str]) -> None:
+    types = {"program": "matmul", "types": ["tf32", "bf16", "fp16", "fp32", "fp8"]}
+    for model in models.split():
+        kind = candidate("of-mine", gpus=1, gpu_model=model)
+        given = with_programs({**types, "types": ["fp16", "fp32"]}, candidates=kind)
+        assert pool_builders.plan([given], cloud="aws")["validations"]
+        given = with_programs(types, candidates=kind)
+        found = [one["message"] for one in told(given)] if lacking else []
+        those = ", ".join(f"{one} ({model})" for one in lacking)
+        assert found == ([f"the GPUs of the pool do not have {those}."] if lacking else [])
 
 
 def test_nodes_that_work_together_are_at_most_those_of_the_pool() -> None:
