@@ -18,12 +18,13 @@ SPLIT: t.Final = {"replicas": 2}
 GDS: t.Final = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia", "image": "nvidia-fs"}
 
 
-def test_other_types_that_are_offered_are_nvidia_s() -> None:
+def test_the_nearest_types_in_number_and_memory_are_offered_and_they_are_nvidia_s() -> None:
     with pytest.raises(InputError) as caught:
         pool_builders.plan([pool(candidates=candidate("dl1.24xlarge"))], cloud="aws")
-    assert "p4d.24xlarge" in caught.value.remedy
-    assert "dl2q" not in caught.value.remedy
-    assert "accelerator: intel-gaudi" in caught.value.remedy
+    assert caught.value.remedy == (
+        "Use another instance_type: g7.48xlarge, p3dn.24xlarge, p4d.24xlarge. To create such nodes anyway, "
+        "set accelerator: intel-gaudi."
+    )
 
 
 def test_storage_beside_a_driver_needs_no_word_about_modules() -> None:
@@ -508,6 +509,13 @@ def test_what_is_wrong_is_told_with_the_words_of_the_pool(changes: Data, said: s
             "gcp.gpus: does not go with the name of the instance type, which attaches nvidia-tesla-t4:1 "
             "already.",
             "Keep one of the two in gpu_pools.",
+        ),
+        (
+            "vsphere",
+            {"instance_type": "big", "gpus": 1, "gpu_model": "MI300X"},
+            "instance_type: big has MI300X devices (amd), which the NVIDIA GPU Operator does not drive.",
+            "Use another instance_type: one with NVIDIA GPUs. To create such nodes anyway, set accelerator: "
+            "amd-mi300x.",
         ),
         (
             "gcp",

@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     judge as custom_judge,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom.manifest import expressions
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,35 @@ def test_the_verdict(obj: KubeObject, nodes: list[KubeObject], reason: str, code
     judge = custom_judge.Judge(params(), FakeClock())
     found = judge({"objects": [obj], "nodes": nodes})
     assert (found.verdict, found.reason, found.code) == ("pending" if code else "ready", reason, code)
+
+
+@pytest.mark.parametrize(
+    ("obj", "said", "line"),
+    [
+        (live(Degraded="True"), "says that it failed: Degraded it is.", "failed: Degraded it is"),
+        (live(), "is not ready.", "not ready"),
+        (live(Degraded="False"), "is not ready: Degraded it is.", "not ready: Degraded it is"),
+        (
+            live(generation=2, Degraded="True"),
+            "is not ready: its operator has seen generation 1 of 2.",
+            "its operator has seen generation 1 of 2",
+        ),
+    ],
+)
+def test_what_the_object_says_is_told_with_the_command_that_shows_more(
+    obj: KubeObject, said: str, line: str
+) -> None:
+    for namespace, where in (("", ""), ("fpga", " -n fpga")):
+        obj["metadata"]["namespace"] = namespace
+        found = custom_judge.judge(obj, expressions(params()))
+        assert (found.message, found.details) == (f"FpgaStack fpga {said}", (line,))
+        assert found.remedy.startswith(f"Run `oc describe fpgastack fpga{where}`; ")
+
+
+def test_an_object_without_a_generation_is_not_old() -> None:
+    obj = live(observed=0, Available="True")
+    del obj["metadata"]["generation"]
+    assert custom_judge.judge(obj, expressions(params())).is_ready
 
 
 def test_the_object_says_since_when_it_is_not_ready() -> None:

@@ -27,8 +27,12 @@ def test_conditions(live: KubeObject, reason: str, code: str, details: tuple[str
     found = sro_judge.judge(live)
     assert (found.verdict, found.reason) == ("pending" if code else "ready", reason)
     assert (found.code, found.details) == (code, details)
-    assert sro_judge.judge(special()).details == ("state Working",)
+    told = f"in {details[0]}" if reason == "NotReady" else "".join(details)
+    assert not code or found.message == f"SpecialResource kmod is {told}."
+    assert not code or found.remedy.startswith("Run `oc describe specialresource kmod`, ")
     assert sro_judge.judge({"metadata": {"name": "kmod"}}).details == ("state unknown",)
+    silent = {"metadata": {"name": "kmod"}, "status": {"conditions": [{"type": "Errored", "status": "True"}]}}
+    assert sro_judge.judge(silent).details == ("Errored",)
 
 
 def test_an_error_that_lasts_is_final() -> None:
