@@ -15,6 +15,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 SPLIT: t.Final = {"replicas": 2}
+# Machines of Google Cloud without GPUs, and with the same GPUs in two options.
+N1: t.Final[Data] = {"instance_type": "n1-standard-4", "zones": ["a"]}
+TWICE: t.Final[Data] = {
+    **N1,
+    "instance_type": "n1-standard-4+nvidia-tesla-t4:1",
+    "gcp": {"gpus": {"type": "nvidia-tesla-t4"}},
+}
 GDS: t.Final = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia", "image": "nvidia-fs"}
 
 
@@ -277,139 +284,87 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said", "remedy"),
+    ("changes", "said"),
     [
         (
             {"candidates": candidate("g4dn.12xlarge", gpus=2)},
             "candidates[0].gpus: has 2 GPUs, and g4dn.12xlarge has 4.",
-            "Correct gpu_pools[0].candidates[0].gpus, or use another instance_type.",
         ),
         (
             {"candidates": candidate("g4dn.xlarg")},
-            "candidates[0].instance_type: g4dn.xlarg is not a known GPU instance type on aws.",
-            "Did you mean g4dn.xlarge or g4dn.8xlarge or g4dn.4xlarge? If",
+            "candidates[0].instance_type: g4dn.xlarg is not a known GPU instance type on aws. Did you mean "
+            "g4dn.xlarge or g4dn.8xlarge or g4dn.4xlarge? If",
         ),
         (
             {"candidates": candidate("Standard_NC4as_T4_v3")},
-            "candidates[0].instance_type: Standard_NC4as_T4_v3 is a type of azure, not on aws.",
-            "Did you mean p3.2xlarge or p3.8xlarge or p3.16xlarge? If",
+            "candidates[0].instance_type: Standard_NC4as_T4_v3 is a type of azure, not on aws. Did you mean "
+            "p3.2xlarge or p3.8xlarge or p3.16xlarge? If",
         ),
         (
             {"candidates": candidate("g4ad.xlarge"), "accelerator": "amd-v520", "sharing": {"mps": SPLIT}},
-            "sharing.mps: does not go with V520 devices (amd): NVIDIA's operator cannot share them.",
-            "Remove it.",
+            "sharing.mps: does not go with V520 devices (amd): NVIDIA's operator cannot share them. Remove",
         ),
         (
             {"candidates": candidate("g4dn.xlarge") + candidate("g4ad.xlarge"), "accelerator": "amd-v520"},
-            "candidates: mixes devices of amd and nvidia in one pool.",
-            "Make one pool for each vendor, each with its own candidates.",
+            "candidates: mixes devices of amd and nvidia in one pool. Make one pool for each vendor, each",
         ),
         (
             {"candidates": candidate("g5g.xlarge") + candidate("g4dn.xlarge")},
-            "candidates: mixes amd64 and arm64 instance types in one pool.",
-            "Make one pool for each architecture, each with its own candidates.",
+            "candidates: mixes amd64 and arm64 instance types in one pool. Make one pool for each "
+            "architecture,",
         ),
         (
             {"candidates": candidate("g5g.xlarge"), "validate": {"image": "x", "image_archs": ["amd64"]}},
-            "validate.image: the image is for amd64, but g5g.xlarge is arm64.",
-            "Set validate.image of the pool to an image for arm64, or use another instance_type.",
+            "validate.image: the image is for amd64, but g5g.xlarge is arm64. Set validate.image of the pool "
+            "to an image for arm64, or use another instance_type.",
         ),
         (
             {"autoscale": {"min": 0, "max": 2}},
             "autoscale: does not go with replicas: both set the number of nodes.",
-            "Keep one of the two in gpu_pools.",
         ),
         (
             {"replicas": None, "autoscale": {"min": 1, "max": 2}, "mixed": True},
-            "autoscale: does not go with mixed: the autoscaler would choose among the instance types by its "
-            "own rules.",
-            "Make a pool for each instance type, or remove mixed.",
+            "autoscale: does not go with mixed: the autoscaler would choose among the instance types by its",
         ),
         (
             {"replicas": None, "autoscale": {"min": 3, "max": 2}},
-            "autoscale.min: 3 is more than max 2.",
-            "Set gpu_pools[0].autoscale.min to at most 2.",
+            "autoscale.min: 3 is more than max 2. Set gpu_pools[0].autoscale.min to at most 2.",
         ),
         (
             {"min_replicas": 3},
-            "min_replicas: 3 is more than the 2 replicas.",
-            "Set gpu_pools[0].min_replicas to at most 2.",
+            "min_replicas: 3 is more than the 2 replicas. Set gpu_pools[0].min_replicas to at most 2.",
         ),
         (
             {"name": "a" * 40},
-            "name: with zone us-east-2a the machine set's name would be longer than 57 characters.",
-            "Use at most 38 characters.",
-        ),
-        (
-            {"driver": {"version": "595.91.07"}},
-            "driver.repository: is required: version, repository and image go together.",
-            "Set repository and image, or remove the others of the three.",
+            "name: with zone us-east-2a the machine set's name would be longer than 57 characters. Use "
+            "at most 38 characters.",
         ),
         (
             {"driver": {"use_precompiled": True, "gdrcopy": {"enabled": True}}},
-            "driver.use_precompiled: does not go with gdrcopy: the operator has no precompiled modules for "
-            "it.",
-            "Keep one of the two in gpu_pools.",
-        ),
-        (
-            {"driver": {"env": [{"name": "A", "value": "1"}] * 2}},
-            "driver.env[1]: A is listed twice.",
-            "Name it once in gpu_pools.",
-        ),
-        (
-            {"taints": [TAINT, TAINT]},
-            "taints[1]: nvidia.com/gpu:NoSchedule is listed twice.",
-            "Remove one: a node has one taint for each key and effect.",
+            "driver.use_precompiled: does not go with gdrcopy: the operator has no precompiled modules for",
         ),
         (
             {"quota": [{"namespace": name, "gpus": 1} for name in ("b", "a", "a")]},
-            "quota[2].namespace: namespace a is listed twice, first at quota[1].",
-            "Keep one entry with the sum; give a second quota of the namespace a name of its own.",
-        ),
-        (
-            {"quota": [{"namespace": "a", "gpus": 1, "limit_range": {"gpu": "1"}}]},
-            "quota[0].limit_range.gpu: a LimitRange needs a quantity above 0 of cpu or memory, and this is "
-            "neither.",
-            "Set limit_range: {cpu: 500m, memory: 2Gi}.",
+            "quota[2].namespace: namespace a is listed twice, first at quota[1]. Keep one entry with the",
         ),
         (
             {"quota": [{"namespace": "a", "hard": {"limits.nvidia.com/gpu": 1}}]},
             "quota[0].hard.limits.nvidia.com/gpu: a quota cannot limit limits.nvidia.com/gpu: the API "
-            "accepts this key and never enforces it: it counts only requests.*.",
-            "Write requests.nvidia.com/gpu in place of this key.",
-        ),
-        (
-            {"priority": [{"name": "system-gpu", "value": 1}]},
-            "priority[0].name: a pool may not describe the priority class system-gpu: Kubernetes keeps "
-            "system- for its own priority classes.",
-            "Give the class in priority another name.",
+            "accepts this key and never enforces it: it counts only requests.*. Write",
         ),
         (
             {"market": {"type": "capacity_block", "reservation": "cr-0123456789abcdef0", "max_price": "1"}},
-            "market.max_price: does not go with market capacity_block, only with spot.",
-            "Remove max_price, or use type spot.",
-        ),
-        (
-            {"market": {"type": "spot", "reservation": "cr-0"}},
-            "market.reservation: does not go with market spot.",
-            "Remove reservation, or use type on_demand.",
+            "market.max_price: does not go with market capacity_block, only with spot. Remove max_price, or",
         ),
         (
             {"provider_spec_patch": {"placement": {"availabilityZon": "a"}}},
-            "provider_spec_patch.placement.availabilityZon: is not a field of this platform's machines; "
-            "the API would ignore it.",
-            "Did you mean availabilityZone? Correct it or remove it from provider_spec_patch.",
-        ),
-        (
-            {"provider_spec_patch": {1: 1, "a": 1, 2: 1}},
-            "provider_spec_patch: must be a mapping whose keys are text, not one with the keys 1, 2.",
-            "Put the names of fields in quotes.",
+            "provider_spec_patch.placement.availabilityZon: is not a field of this platform's machines; the "
+            "API would ignore it. Did you mean availabilityZone? Correct it or",
         ),
         *(
             (
                 {"provider_spec_patch": patch},
-                f"provider_spec_patch.{field}: is set by {option} of the pool, which later steps read.",
-                f"Remove it from provider_spec_patch, and set {option}.",
+                f"provider_spec_patch.{field}: is set by {option} of the pool, which",
             )
             for patch, field, option in (
                 ({"instanceType": "a"}, "instanceType", "instance_type"),
@@ -418,126 +373,97 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
         ),
         (
             {"validate": {"programs": ["matmul"], "image": "example.com/a:1"}},
-            "validate.image: does not go with programs.",
-            "Move it into an entry of `gpu_pools[0].validate.programs`.",
+            "validate.image: does not go with programs. Move it into an entry of "
+            "`gpu_pools[0].validate.programs`.",
         ),
         (
             {"validate": {"programs": [{"program": "nccl", "nodes": 3}]}},
-            "validate.programs[0].nodes: 3 is more than the 2 nodes of the pool.",
-            "Set gpu_pools[0].validate.programs[0].nodes to at most 2.",
-        ),
-        (
-            {"validate": {"programs": [{"program": "matmul", "types": ["fp16", "bf16", "fp8"]}]}},
-            "validate.programs[0].types: the GPUs of the pool do not have bf16 (T4), fp8 (T4).",
-            "Remove the type; fp16 and fp32 work on every GPU.",
-        ),
-        (
-            {"health": {"max_unhealthy": "many"}},
-            "health.max_unhealthy: must be a number of machines or a percentage, not 'many'.",
-            "For example 1, or 40%.",
+            "validate.programs[0].nodes: 3 is more than the 2 nodes of the pool. Set gpu_pools[0].validate."
+            "programs[0].nodes to at most 2.",
         ),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_told_with_the_words_of_the_pool(changes: Data, said: str, remedy: str) -> None:
+def test_what_is_wrong_is_told_with_the_words_of_the_pool(changes: Data, said: str) -> None:
+    assert told(pool(**changes)).startswith(f"gpu_pools[0].{said}")
+
+
+def told(given: Data, cloud: str | None = "aws") -> str:
+    """Return the message and the remedy of the only problem of a pool."""
     with pytest.raises(InputError) as caught:
-        pool_builders.plan([pool(**changes)], cloud="aws")
-    assert caught.value.message == f"gpu_pools[0].{said}"
-    assert caught.value.remedy.startswith(remedy)
+        pool_builders.plan([given], cloud=cloud)
+    assert len(caught.value.facts["problems"]) == 1
+    return f"{caught.value.message} {caught.value.remedy}"
 
 
 @pytest.mark.parametrize(
-    ("cloud", "kind", "said", "remedy"),
+    ("cloud", "kind", "said"),
     [
         *(
             (
                 cloud,
                 {"instance_type": "big"},
-                f"gpus: is required on {cloud}: big is {what}, and no catalogue has its GPUs.",
-                "Set gpu_pools[0].candidates[0].gpus and gpu_pools[0].candidates[0].gpu_model.",
+                f"gpus: is required on {cloud}: big is {what}, and no catalogue has its GPUs. Set "
+                "gpu_pools[0].candidates[0].gpus and gpu_pools[0].candidates[0].gpu_model.",
             )
             for cloud, what in (
                 ("vsphere", "a template that has the GPUs"),
                 ("other", "your own name for a kind of machine"),
             )
         ),
-        *(
-            (cloud, {"instance_type": name, "zones": ["a"]}, f"instance_type: {said}", remedy)
-            for cloud, name, said, remedy in (
-                (
-                    "gcp",
-                    "n1-standard-4",
-                    "n1-standard-4 has no GPU.",
-                    "Attach GPUs with gcp.gpus, such as {type: nvidia-tesla-t4, count: 1}.",
-                ),
-                (
-                    "gcp",
-                    "n1-standard-4+nvidia-tesla-t4:3",
-                    "3 nvidia-tesla-t4 cannot be attached to n1-standard-4.",
-                    "Set gpu_pools[0].candidates[0].instance_type to what is allowed: 1, 2, 4.",
-                ),
-                (
-                    None,
-                    "custom-4-2+nvidia-a100:1",
-                    "nvidia-a100 cannot be attached to a machine.",
-                    "Set gpu_pools[0].candidates[0].instance_type to what is allowed: nvidia-tesla-p100, "
-                    "nvidia-tesla-p4, nvidia-tesla-t4, nvidia-tesla-v100.",
-                ),
-                (
-                    "aws",
-                    "n1-standard-4",
-                    "n1-standard-4 is not a known GPU instance type on aws.",
-                    "Did you mean p3.2xlarge",
-                ),
-                (
-                    None,
-                    "g4dn.xlarg",
-                    "g4dn.xlarg is not a known GPU instance type.",
-                    "Did you mean g4dn.xlarge or g4dn.8xlarge or g4dn.4xlarge? If the type",
-                ),
-            )
+        ("gcp", N1, "instance_type: n1-standard-4 has no GPU. Attach GPUs with gcp.gpus, such as"),
+        (
+            "aws",
+            N1,
+            "instance_type: n1-standard-4 is not a known GPU instance type on aws. Did you mean p3.2xl",
         ),
         (
             "gcp",
-            candidate("n1-standard-4", gcp={"gpus": {"type": "nvidia-tesla-t4", "count": 3}})[0],
-            "gcp.gpus: 3 nvidia-tesla-t4 cannot be attached to n1-standard-4.",
-            "Set gpu_pools[0].candidates[0].gcp.gpus to what is allowed: 1, 2, 4.",
+            N1 | {"instance_type": "n1-standard-4+nvidia-tesla-t4:3"},
+            "instance_type: 3 nvidia-tesla-t4 cannot be attached to n1-standard-4. Set "
+            "gpu_pools[0].candidates[0].instance_type to what is allowed: 1, 2, 4.",
+        ),
+        (
+            None,
+            N1 | {"instance_type": "custom-4-2+nvidia-a100:1"},
+            "instance_type: nvidia-a100 cannot be attached to a machine. Set "
+            "gpu_pools[0].candidates[0].instance_type to what is allowed: nvidia-tesla-p100, "
+            "nvidia-tesla-p4, nvidia-tesla-t4, nvidia-tesla-v100.",
+        ),
+        (
+            None,
+            {"instance_type": "g4dn.xlarg"},
+            "instance_type: g4dn.xlarg is not a known GPU instance type. Did you mean g4dn.xlarge or "
+            "g4dn.8xlarge or g4dn.4xlarge? If",
         ),
         (
             "gcp",
-            candidate("n1-standard-4+nvidia-tesla-t4:1", gcp={"gpus": {"type": "nvidia-tesla-p4"}})[0],
-            "gcp.gpus: does not go with the name of the instance type, which attaches nvidia-tesla-t4:1 "
-            "already.",
-            "Keep one of the two in gpu_pools.",
+            N1 | {"gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 3}}},
+            "gcp.gpus: 3 nvidia-tesla-t4 cannot be attached to n1-standard-4. Set "
+            "gpu_pools[0].candidates[0].gcp.gpus to what is allowed: 1, 2, 4.",
+        ),
+        (
+            "gcp",
+            TWICE | {"gcp": {"gpus": {"type": "nvidia-tesla-p4"}}},
+            "gcp.gpus: does not go with the name of the instance type, which attaches nvidia-tesla-t4:1",
         ),
         (
             "vsphere",
             {"instance_type": "big", "gpus": 1, "gpu_model": "MI300X"},
-            "instance_type: big has MI300X devices (amd), which the NVIDIA GPU Operator does not drive.",
-            "Use another instance_type: one with NVIDIA GPUs. To create such nodes anyway, set accelerator: "
+            "instance_type: big has MI300X devices (amd), which the NVIDIA GPU Operator does not drive. Use "
+            "another instance_type: one with NVIDIA GPUs. To create such nodes anyway, set accelerator: "
             "amd-mi300x.",
         ),
-        (
-            "gcp",
-            {"instance_type": "a2-highgpu-1g"},
-            "zones: is required on gcp.",
-            "List the zones in which machines may be created.",
-        ),
+        ("gcp", {"instance_type": "a2-highgpu-1g"}, "zones: is required on gcp. List the zones in which"),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
-def test_what_a_candidate_lacks_is_told_for_its_platform(
-    cloud: str | None, kind: Data, said: str, remedy: str
-) -> None:
-    with pytest.raises(InputError) as caught:
-        pool_builders.plan([pool(candidates=[kind])], cloud=cloud)
-    assert caught.value.message == f"gpu_pools[0].candidates[0].{said}"
-    assert caught.value.remedy.startswith(remedy)
+def test_what_a_candidate_lacks_is_told_for_its_platform(cloud: str | None, kind: Data, said: str) -> None:
+    assert told(pool(candidates=[kind]), cloud).startswith(f"gpu_pools[0].candidates[0].{said}")
 
 
-def test_the_same_number_of_gpus_may_be_written_twice() -> None:
-    twice = candidate("n1-standard-4+nvidia-tesla-t4:1", gcp={"gpus": {"type": "nvidia-tesla-t4"}})
-    assert pool_builders.plan([pool(candidates=twice)], cloud="gcp")["pools"]
+def test_the_same_gpus_may_be_written_twice() -> None:
+    assert pool_builders.plan([pool(candidates=[TWICE])], cloud="gcp")["pools"]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 
 def test_a_stack_that_works(seen: Snapshot) -> None:
     verdict = judge(seen)
-    assert verdict.verdict == "ready"
+    assert (verdict.verdict, verdict.reason) == ("ready", "Reconciled")
+    assert verdict.message == "Every node runs every operand and offers what its pool promises."
     facts = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL])
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
@@ -197,6 +198,20 @@ def test_a_policy_that_lies(
     assert (early.code, early.verdict, late.code, late.verdict) == (code, first, code, later)
     assert words in f"{early.message} {' '.join(early.details)}"
     assert early.remedy
+
+
+@pytest.mark.parametrize(("number", "more"), [(1, ""), (3, ""), (4, " and 1 more")])
+def test_the_first_three_operands_that_the_policy_has_not_reached_are_named(
+    seen: Snapshot, number: int, more: str
+) -> None:
+    for name in ("container-toolkit-daemonset", "dcgm", "dcgm-exporter", "mig-manager")[:number]:
+        (one,) = [one for one in seen["daemonsets"] if one["metadata"]["name"] == f"nvidia-{name}"]
+        one["spec"]["template"]["spec"]["tolerations"] = []
+    (found,) = clusterpolicy_judge.judge_rollout(seen["policies"][0], seen["daemonsets"])
+    late = [f"{name} (tolerations)" for name in ("container-toolkit", "dcgm", "dcgm-exporter")[:number]]
+    assert found.message == (
+        f"ClusterPolicy gpu-cluster-policy is not ready: it is not applied yet to {', '.join(late)}{more}."
+    )
 
 
 def test_zero_nodes_are_fine_for_a_pool_that_may_be_empty(seen: Snapshot) -> None:

@@ -92,6 +92,7 @@ def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
     new["metadata"] |= {"labels": {nic_node.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
     old["metadata"]["creationTimestamp"] = "2026-11-21T09:00:00Z"
     assert nic_judge.outlived({"n1", "n2"}, [new], [old]) == ["n1"]
+    assert nic_judge.outlived({"n1"}, [pod("mofed")], [old]) == [], "no NIC driver runs there"
     old["metadata"]["creationTimestamp"] = "2026-11-21T11:00:00Z"
     assert nic_judge.outlived({"n1"}, [new], [old]) == []
 

@@ -136,6 +136,15 @@ def test_nodes_of_nobody_hold_nothing_up() -> None:
     assert found["others"] == [{"name": "n2", "operands": [{"name": "mofed", "note": "is not Ready"}]}]
 
 
+def test_only_devices_of_network_adapters_are_told() -> None:
+    found = told(world(), {**POOL, "expected": {"rdma/rdma_a": 63, "nvidia.com/gpu": 8}})
+    assert found["nodes"][0]["expected"] == {"rdma/rdma_a": 63}
+    none = told(world(), nic_cluster_policy={"ofed_driver": {}})
+    assert none["nodes"][0]["allocatable"] == {}
+    evidence = {one["name"]: one["evidence"] for one in none["stages"]}
+    assert evidence["allocatable"] == ["not requested"]
+
+
 def test_pools_are_judged_each_by_itself() -> None:
     found = told(elsewhere(), POOL, {"name": "theirs", "node_selector": {"pool": "theirs"}})
     assert [(one["name"], one["ready"], one["code"]) for one in found["pools"]] == [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.stack.nvidiadriver.builders import POOL, Data, driver, node
+from unit.stack.nvidiadriver.builders import POOL, Data, driver, node, pool
 from unit.stack.nvidiadriver.test_manifest import OWNED, TRIPLE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
@@ -62,6 +62,42 @@ def test_a_node_that_a_label_holds_back_is_in_no_upgrade(step: str) -> None:
     marks = {DRIVER_UPGRADE: step, "nvidia.com/gpu-driver-upgrade.skip": "true"}
     found = nvidiadriver_judge.judge(snapshot(**marks), [driver("a")])
     assert [one.code for one in found if not one.is_ready] == []
+
+
+@pytest.mark.parametrize(
+    ("step", "policy", "codes"),
+    [
+        ("drain-required", {}, ["GPU-UPG-RUNNING"]),
+        ("drain-required", {"autoUpgrade": True}, ["GPU-UPG-RUNNING"]),
+        ("drain-required", {"autoUpgrade": False}, []),
+        ("upgrade-failed", {}, []),
+        ("upgrade-done", {}, []),
+    ],
+)
+def test_only_an_upgrade_that_goes_on_is_waited_for(step: str, policy: Data, codes: list[str]) -> None:
+    seen = snapshot(**{DRIVER_UPGRADE: step})
+    seen["drivers"][0]["spec"]["upgradePolicy"] = policy
+    assert [one.code for one in nvidiadriver_judge.judge(seen, [driver("a")])] == codes
+
+
+def test_a_driver_without_a_version_is_no_older_and_one_that_is_not_there_yet_is_told_as_it_will_be() -> None:
+    seen = snapshot()
+    del seen["drivers"][0]["spec"]["version"]
+    assert nvidiadriver_judge.judge(seen, [driver("a")]) == []
+    assert summarize(seen, [driver("a")])[0]["version"] == ""
+    (found,) = summarize({**seen, "drivers": [], "nodes": []}, [driver("a", gpu="x")])
+    assert found == {
+        **dict.fromkeys(("state", "reason", "version"), ""),
+        "name": "a",
+        "node_selector": {"gpu": "x"},
+        "nodes": [],
+    }
+
+
+def test_a_finding_about_a_node_names_its_pool() -> None:
+    seen = snapshot(image="")
+    (found,) = nvidiadriver_judge.judge(seen, [driver("a")], t.cast(t.Any, [pool("a")]))
+    assert (found.pool, found.node, found.stage) == ("a", "n", "driver")
 
 
 def test_a_node_that_the_selector_leaves_out_is_not_judged() -> None:
