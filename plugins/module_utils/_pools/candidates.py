@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
+from .._catalogue.instance_types import CLOUDS, Catalogue, InstanceType
 from .._catalogue.overrides import FACTS, described
 from .._core.input import Problems
 from .._core.objects import number_of
@@ -31,8 +31,8 @@ def resolve(
     cloud: str | None,
     path: str,
     problems: Problems,
-    accelerator: str = "",
-    catalogue: Catalogue = BUILT_IN,
+    accelerator: str,
+    catalogue: Catalogue,
 ) -> InstanceType | None:
     """Return the instance type from the catalogue and the candidate's facts, or None after adding a problem.
 
@@ -130,7 +130,7 @@ def describe(
     sharing: Description,
     path: str,
     problems: Problems,
-    pool: str = "",
+    pool: str,
 ) -> Candidate:
     """Return the candidate with the facts of its type. Add problems of its geometry to the pool's sharing."""
     market = candidate.get("market")

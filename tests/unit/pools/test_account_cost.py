@@ -118,7 +118,7 @@ def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
 
 @pytest.mark.parametrize("classes", [{}, {"high": 100}, {"low": 0, "none": 0}])
 def test_classes_that_do_not_cover_everything(classes: t.Any) -> None:
-    with pytest.raises(InputError, match="must contain 0"):
+    with pytest.raises(InputError, match=r"^cost_classes: must contain 0"):
         account.read_classes(classes)
 
 

@@ -105,6 +105,7 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"candidates": "g4dn.xlarge"}, "POOL-TYPE", "candidates"),
         ({"candidates": [{"instance_type": "g4dn.xlarge"}]}, "POOL-REQUIRED", "candidates[0].zones"),
         ({"candidates": candidate("g4dn.xlarge", "a", "a")}, "POOL-DUPLICATE", "candidates[0].zones"),
+        ({"candidates": [{"zones": ["a"]}]}, "POOL-REQUIRED", "candidates[0].instance_type"),
         ({"candidates": candidate("g4dn.xlarg")}, "POOL-INSTANCE-TYPE", "candidates[0].instance_type"),
         (
             {"candidates": candidate("Standard_NC4as_T4_v3")},
@@ -455,6 +456,18 @@ def told(given: Data, cloud: str | None = "aws") -> str:
             "amd-mi300x.",
         ),
         ("gcp", {"instance_type": "a2-highgpu-1g"}, "zones: is required on gcp. List the zones in which"),
+        *(
+            (
+                cloud,
+                {"instance_type": kind, "zones": [zone], "provider_spec_patch": {field: "a"}},
+                f"provider_spec_patch.{field}: is set by {option} of the pool, which later steps read.",
+            )
+            for cloud, kind, zone, field, option in (
+                ("azure", "Standard_NC4as_T4_v3", "1", "vmSize", "instance_type"),
+                ("azure", "Standard_NC4as_T4_v3", "1", "zone", "zones"),
+                ("gcp", "g2-standard-4", "us-central1-a", "zone", "zones"),
+            )
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
