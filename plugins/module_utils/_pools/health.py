@@ -136,7 +136,7 @@ def warnings(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]
         for condition in (check.get("status") or {}).get("conditions") or []
         if condition.get("type") == "RemediationAllowed" and condition.get("status") == "False"
     ]
-    paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
+    paused = paused_by(check)
     found = [
         f"MachineHealthCheck {other} was not created by the collection and also selects machines of the "
         "pool: the check with the shorter timeouts decides. Narrow its selector."

@@ -31,37 +31,20 @@ def test_the_autoscaler_must_know_the_label() -> None:
     assert pool_builders.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-t4"])["pools"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "more", "said", "remedy"),
-    [
-        (
-            {},
-            {"accelerator_limits": ["nvidia-l4", "nvidia-a100"]},
-            "accelerator: no GPU limit of the ClusterAutoscaler has type 'nvidia-t4': the autoscaler would "
-            "not count these nodes as GPU nodes.",
-            "Add {type: nvidia-t4, min: 0, max: N} to its spec.resourceLimits.gpus, or set accelerator to "
-            "one of nvidia-a100, nvidia-l4.",
-        ),
-        (
-            {"candidates": candidate("g4ad.xlarge"), "accelerator": "amd-v520"},
-            {},
-            "autoscale.min: the autoscaler books only nvidia.com/gpu for a node that does not exist yet, and "
-            "those of g4ad.xlarge have another name (amd), so it would never scale up from 0.",
-            "Set autoscale.min to at least 1.",
-        ),
-        (
-            {"candidates": [METAL]},
-            {"cloud": "baremetal"},
-            "candidates[0].vcpus: is required to scale up from 0: on baremetal the autoscaler does not know "
-            "the size of hgx.",
-            "Set vcpus and memory_gib on the candidate, or autoscale.min to at least 1.",
-        ),
-    ],
-)
-def test_what_the_autoscaler_lacks_is_told(changes: Data, more: Data, said: str, remedy: str) -> None:
-    with pytest.raises(InputError) as caught:
-        pool_builders.plan([scaled(**changes)], **{"cloud": "aws", **more})
-    assert (caught.value.message, caught.value.remedy) == (f"gpu_pools[0].{said}", remedy)
+def test_what_the_autoscaler_lacks_is_told() -> None:
+    with pytest.raises(InputError, match="type 'nvidia-t4': the autoscaler would not count these") as caught:
+        pool_builders.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-l4", "nvidia-a100"])
+    assert "Add {type: nvidia-t4, min: 0, max: N}" in caught.value.remedy
+    assert caught.value.remedy.endswith("set accelerator to one of nvidia-a100, nvidia-l4.")
+    with pytest.raises(
+        InputError, match=r"those of g4ad\.xlarge have another name \(amd\), so it would never"
+    ):
+        pool_builders.plan([scaled(candidates=candidate("g4ad.xlarge"), accelerator="amd-v520")], cloud="aws")
+    with pytest.raises(
+        InputError, match="on baremetal the autoscaler does not know the size of hgx"
+    ) as caught:
+        pool_builders.plan([scaled(candidates=[METAL])], cloud="baremetal")
+    assert caught.value.remedy.startswith("Set vcpus and memory_gib on the candidate, ")
 
 
 @pytest.mark.parametrize(

@@ -234,6 +234,19 @@ def test_summary() -> None:
     }
 
 
+def test_a_check_that_has_not_counted_yet() -> None:
+    counted = {"expected": 0, "healthy": 0, "paused": False, "max_unhealthy": None}
+    assert health.summarize(check()) == {
+        **counted,
+        "name": "c",
+        "startup_timeout": "",
+        "unhealthy_after": "5m",
+    }
+    held = {"type": "RemediationAllowed", "status": "False", "reason": "TooManyUnhealthy"}
+    (told,) = health.warnings(check(conditions=[held, {"type": "Other", "status": "False"}]), [])
+    assert told == "MachineHealthCheck c replaces nothing now: TooManyUnhealthy"
+
+
 def event(name: str, reason: str, message: str, at: str, kind: str = "Normal", **times: t.Any) -> Data:
     return {
         "metadata": {"creationTimestamp": at},

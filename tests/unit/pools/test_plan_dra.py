@@ -61,6 +61,12 @@ def test_what_only_a_device_plugin_does_is_refused_where_pods_claim(changes: Dat
     assert problems([pool(**changes)], backend="dra") == [("POOL-DRA", f"gpu_pools[0].{path}")]
 
 
+def test_existing_nodes_may_have_whole_gpus_and_devices_of_others_where_pods_claim() -> None:
+    offered = {"nvidia.com/gpu": 2, "amd.com/gpu": 1}
+    old = {"name": "old", "existing": {"node_selector": {"a": "b"}, "expected": offered}}
+    assert pool_builders.plan([old], backend="dra")["pools"][0]["expected"] == offered
+
+
 CLAIM: dict[str, object] = {"name": "shared-gpu", "namespace": "team-a"}
 
 

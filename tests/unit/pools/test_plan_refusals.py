@@ -88,6 +88,16 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             "POOL-DUPLICATE",
             "quota[1].namespace",
         ),
+        (
+            {
+                "quota": [
+                    {"namespace": "team-a", "gpus": 1},
+                    {"namespace": "team-a", "gpus": 2, "name": "gpu-quota"},
+                ]
+            },
+            "POOL-DUPLICATE",
+            "quota[1].namespace",
+        ),
         ({"quota": [{"namespace": "kube-system", "gpus": 1}]}, "QUOTA-NAMESPACE", "quota[0].namespace"),
         (
             {"quota": [{"namespace": "openshift-nfd", "gpus": 1}]},
@@ -228,6 +238,11 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
             {"candidates": candidate("p4de.24xlarge"), "sharing": {"mig": {"profile": "1g.5gb"}}},
             "POOL-GEOMETRY",
             "sharing.mig.profile",
+        ),
+        (
+            {"sharing": {"mig": {"layout": {"1g.5gb": 1}}}, "quota": [{"namespace": "a", "gpus": 1}]},
+            "POOL-GEOMETRY",
+            "sharing.mig",
         ),
         ({"sharing": {"mig": {"slices": 7}, "mps": {"replicas": 2}}}, "POOL-EITHER", "sharing"),
         ({"sharing": {"mig": {}}}, "POOL-EITHER", "sharing.mig"),
@@ -378,9 +393,9 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
             "`gpu_pools[0].validate.programs`.",
         ),
         (
-            {"validate": {"programs": [{"program": "nccl", "nodes": 3}]}},
-            "validate.programs[0].nodes: 3 is more than the 2 nodes of the pool. Set gpu_pools[0].validate."
-            "programs[0].nodes to at most 2.",
+            {"replicas": 1, "validate": {"programs": [{"program": "nccl", "nodes": 2}]}},
+            "validate.programs[0].nodes: 2 is more than the 1 node of the pool. Set gpu_pools[0].validate."
+            "programs[0].nodes to at most 1.",
         ),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",
@@ -489,11 +504,29 @@ def test_the_same_gpus_may_be_written_twice() -> None:
             "[1].existing.node_selector",
             "also matches the nodes of pool old (gpu_pools[0]).",
         ),
+        *(
+            (
+                [pool(labels={"team": "a"}), existing(1, **t.cast("Data", {label: value}))],
+                "POOL-OVERLAP",
+                "[1].existing.node_selector",
+                "also matches the nodes of pool t4 (gpu_pools[0]).",
+            )
+            for label, value in (
+                ("node-role.kubernetes.io/worker", ""),
+                ("kubernetes.io/arch", "amd64"),
+                ("node.kubernetes.io/instance-type", "g4dn.xlarge"),
+                ("cluster-api/accelerator", "nvidia-t4"),
+                ("feature.node.kubernetes.io/pci-10de.present", "true"),
+                ("nvidia.com/gpu.present", "true"),
+                ("accelerators.openshift/pool", "t4"),
+                ("team", "a"),
+            )
+        ),
         (
-            [pool(), existing(1, **t.cast("Data", {"nvidia.com/gpu.present": "true"}))],
+            [existing(rack="r1"), {**existing(rack="r1"), "name": "b"}],
             "POOL-OVERLAP",
             "[1].existing.node_selector",
-            "also matches the nodes of pool t4 (gpu_pools[0]).",
+            "also matches the nodes of pool old (gpu_pools[0]).",
         ),
         (
             [pool(accelerator="a"), existing(1, **t.cast("Data", {"cluster-api/accelerator": "a"}))],
@@ -512,12 +545,12 @@ def test_the_same_gpus_may_be_written_twice() -> None:
         ),
         (
             [
-                pool(quota=[{"namespace": "a", "hard": {"requests.memory": "1Gi"}}]),
+                pool(quota=[{"namespace": "a", "name": "gpu-quota", "hard": {"requests.memory": "1"}}]),
                 pool(name="b", quota=[{"namespace": "a", "hard": {"requests.memory": "2Gi"}}]),
             ],
             "POOL-DIFFERS",
             "[1].quota[0].hard.requests.memory",
-            "2Gi differs from 1Gi of gpu_pools[0].quota[0].hard.requests.memory, and the quota has",
+            "2Gi differs from 1 of gpu_pools[0].quota[0].hard.requests.memory, and the quota has",
         ),
         (
             [

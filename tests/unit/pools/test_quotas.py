@@ -15,10 +15,15 @@ def quota(**more: object) -> Data:
 
 def test_a_quota_of_classes_keeps_them_and_is_added_up() -> None:
     pools = [
-        pool(quota=[quota(name="high", priority_classes=["b", "a"], limit_range={"cpu": 1})]),
+        pool(
+            quota=[quota(name="high", priority_classes=["b", "a"], limit_range={"memory": "1Gi", "cpu": 1})]
+        ),
         pool(
             name="other",
-            quota=[quota(), quota(name="high", priority_classes=["a", "b"], limit_range={"cpu": "1"})],
+            quota=[
+                quota(),
+                quota(name="high", priority_classes=["a", "b"], limit_range={"cpu": "1", "memory": "1Gi"}),
+            ],
         ),
     ]
     assert pool_builders.plan(pools, cloud="aws")["quotas"] == [
@@ -27,7 +32,7 @@ def test_a_quota_of_classes_keeps_them_and_is_added_up() -> None:
             "name": "high",
             "hard": {"requests.nvidia.com/gpu": "2"},
             "priority_classes": ["a", "b"],
-            "limit_range": {"cpu": "1"},
+            "limit_range": {"cpu": "1", "memory": "1Gi"},
         },
         {"namespace": "a", "name": "gpu-quota", "hard": {"requests.nvidia.com/gpu": "1"}},
     ]
@@ -37,7 +42,12 @@ def test_a_quota_of_classes_keeps_them_and_is_added_up() -> None:
     ("first", "second", "key", "said"),
     [
         ({"priority_classes": ["a"]}, {}, "priority_classes", "an empty value differs from ['a']"),
-        ({}, {"priority_classes": ["a"]}, "priority_classes", "['a'] differs from an empty value"),
+        (
+            {},
+            {"priority_classes": ["a"], "name": "gpu-quota"},
+            "priority_classes",
+            "['a'] differs from an empty value",
+        ),
         (
             {"priority_classes": ["a"]},
             {"priority_classes": ["b"]},
