@@ -36,6 +36,21 @@ def test_which_candidate_wins_is_not_known_before() -> None:
     assert (found["low"], found["high"], found["class"]) == (1.052, 43.92, "medium")
 
 
+@pytest.mark.parametrize(
+    ("price", "cost", "name"),
+    [
+        ("4.99", 9.98, "low"),
+        (5, 10, "medium"),
+        (49.9, 99.8, "medium"),
+        (50, 100, "high"),
+        (0.00001, 0, "low"),
+    ],
+)
+def test_a_class_begins_at_its_lowest_cost(price: t.Any, cost: float, name: str) -> None:
+    found = account.cost(pool("x"), account.read_prices({"x": price}))
+    assert (found["high"], found["class"]) == (cost, name)
+
+
 def test_a_candidate_that_has_won() -> None:
     found = of(pool("g4dn.xlarge", "p4d.24xlarge"), chosen="p4d.24xlarge")
     assert (found["low"], found["high"]) == (43.92, 43.92)

@@ -342,6 +342,14 @@ def test_the_nodes_of_a_machine_pool_are_existing_nodes(topology: str) -> None:
     assert ask(hosted(topology=topology), by_hand, BY_HAND)["pools"] == found["pools"]
 
 
+def test_nodes_that_are_fewer_than_the_pool_needs_are_told() -> None:
+    few = "pool t4: 1 of 2 nodes have the label gpu-pool=t4"
+    for nodes, told in ((["t4"], [few]), (["t4", "t4"], [])):
+        api, given = engine.api_on(hosted(*nodes)), {**PARAMS, "pools": [T4]}
+        steps.plan(api, t.cast(steps.GpuPlanParams, given))
+        assert api.warnings == told
+
+
 def test_shared_gpus_are_shared_once() -> None:
     (pool,) = ask(hosted("t4"), {**T4, "sharing": {"time_slicing": {"replicas": 4}}})["pools"]
     assert pool["expected"] == {"nvidia.com/gpu": 4}

@@ -286,8 +286,12 @@ def test_quotas_do_not_warn_of_what_queues_give_away() -> None:
         "quota": [{"namespace": "team-a", "gpus": 1}],
     }
     pools = pool_plan.draft([described]).pools(Place("aws", None, None))
-    [remark] = pool_plan.assemble(pools).warnings
-    assert remark.startswith("gpu_pools: the pools offer 2 nvidia.com/gpu, but the quotas allow only 1 in")
+    assert pool_plan.assemble(pools).warnings == (
+        "gpu_pools: the pools offer 2 nvidia.com/gpu, but the quotas allow only 1 in total: only namespaces "
+        "without a quota can use the other 1",
+    )
+    enough = described | {"quota": [{"namespace": name, "gpus": 1} for name in ("a", "b")]}
+    assert pool_plan.assemble(pool_plan.draft([enough]).pools(Place("aws", None, None))).warnings == ()
     assert pool_plan.assemble(pools, given={"training"}).warnings == ()
 
 

@@ -39,10 +39,10 @@ def test_storage_beside_a_driver_needs_no_word_about_modules() -> None:
 
 
 def test_default_requests_may_be_small_and_a_hook_is_switched() -> None:
-    quota = [{"namespace": "a", "gpus": 1, "limit_range": {"cpu": "500m"}}]
+    quota = [{"namespace": "a", "gpus": 1, "limit_range": {"memory": "2Gi", "cpu": "500m"}}]
     priority = [{"name": "x", "value": 1, "preemption_policy": "PreemptLowerPriority"}]
     plan = pool_builders.plan([pool(quota=quota, priority=priority, pre_drain_hook=True)], cloud="aws")
-    assert plan["quotas"][0]["limit_range"] == {"cpu": "500m"}
+    assert plan["quotas"][0]["limit_range"] == {"cpu": "500m", "memory": "2Gi"}
 
 
 def test_a_planned_pool_that_somebody_changed_is_checked_again() -> None:

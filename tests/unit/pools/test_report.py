@@ -157,10 +157,22 @@ def test_which_nodes_of_a_pool_are_drained() -> None:
 
 def test_nodes_that_a_long_result_leaves_out_are_counted() -> None:
     plan = planned()
-    left = [{"list": "removed", "pool": None, "number": 40}]
+    left = [
+        {"list": name, "pool": None, "number": number} for name, number in (("removed", 40), ("nodes", 97))
+    ]
     gone = [{"machine": "m9", "machine_set": "a", "node": "n9"}]
     nodes = obtained(plan["pools"][0], 1, 3, removed=gone, left_out=left)
-    lines = [line for line in report(plan, {"nodes": nodes})["table"] if line.startswith("drain ")]
+    told = report(plan, {"nodes": nodes})
+    assert told["pools"][0]["nodes"] == {"now": 100, "then": 1}
+    others = {
+        "pool": "training",
+        "machine": "",
+        "machine_set": "",
+        "node": "40 other nodes",
+        "for": "removed",
+    }
+    assert told["drained"][1] == others
+    lines = [line for line in told["table"] if line.startswith("drain ")]
     assert lines == ["drain   n9 (removed, machine m9)", "drain   40 other nodes (removed)"]
 
 
@@ -206,7 +218,8 @@ def test_what_the_autoscaler_may_do() -> None:
         {"type": plan["pools"][0]["accelerator"], "min": 0, "max": 32},
         {"type": "of-others", "min": 0, "max": 8},
     ]
-    told = report(plan, {"nodes": [{"health_check": {}}, {"autoscalers": bounds, "limits": limits_now}]})
+    handed = [{"autoscalers": made, "limits": limits_now} for made in ([], bounds)]
+    told = report(plan, {"nodes": [{"health_check": {}}, *handed]})
     assert told["autoscaling"] == {"machine_sets": bounds, "gpu_limits": limits_now[:1]}
     assert [one for one in told["table"] if one.startswith("scale")] == [
         "scale   demo-a from 0 to 4 machines",
