@@ -116,8 +116,9 @@ def test_pods_whose_logs_say_why_a_stage_is_not_ready(judge: t.Any, stage: str, 
 
 
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
-    assert judge_gone({"daemonsets": [], "pods": []}).is_ready
-    assert judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFT"
+    assert judge_gone({"daemonsets": [], "pods": []}).reason == "Gone"
+    left = judge_gone({"daemonsets": [], "pods": seen["pods"]})
+    assert (left.code, left.reason) == ("GPU-LEFT", "Leaving")
     gone = [judge_gone({"daemonsets": [], "pods": seen["pods"][:number]}) for number in (5, 6)]
     five = ", ".join(f"pod/{one['metadata']['name']}" for one in seen["pods"][:5])
     assert [verdict.details for verdict in gone] == [(f"5 left: {five}",), (f"6 left: {five}, …",)]

@@ -296,6 +296,7 @@ def test_a_state_that_is_ahead_of_its_conditions_is_not_ready_yet() -> None:
 
 def test_a_clusterpolicy_beside_it_is_a_conflict() -> None:
     snapshot = world(clusters=[cluster("notReady", "PrerequisiteNotMet", "A ClusterPolicy CR exists")])
+    assert judged(snapshot)[0].message == "GPUCluster gpu-cluster: A ClusterPolicy CR exists"
     assert (judged(snapshot)[0].code, behind(snapshot)["crd"]) == ("GPU-CP-CONFLICT", ("failed", ""))
 
 

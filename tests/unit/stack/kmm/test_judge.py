@@ -31,7 +31,9 @@ def judged(seen: KubeObject, after: float = 0.0, **more: t.Any) -> t.Any:
 def test_ready_is_ready() -> None:
     assert judged(snapshot()).is_ready
     told = kmm_judge.Judge(params(), FakeClock()).summarize(snapshot())
-    assert told["state"] == "ready"
+    assert (told["state"], told["reason"]) == ("ready", judged(snapshot()).reason)
+    gone = kmm_judge.Judge(params(), FakeClock()).summarize(snapshot(modules=[]))
+    assert (gone["state"], gone["reason"], gone["numbers"]) == ("pending", "Missing", {})
     assert (told["name"], list(told["numbers"])) == ("card", ["moduleLoader"])
     assert judged(snapshot(modules=[])).code == "GPU-DELETED"
     assert told["nodes"][0] == {
@@ -159,6 +161,7 @@ def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() 
     [
         ({}, False),
         ({"moduleLoader": {"nodesMatchingSelectorNumber": 1, "availableNumber": 1}}, False),
+        ({"moduleLoader": {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1}}, False),
         ({"moduleLoader": {"nodesMatchingSelectorNumber": 0}}, True),
         (
             {"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 1}},
@@ -178,7 +181,8 @@ def test_without_pools_the_numbers_decide(status: KubeObject, is_ready: bool) ->
     module = kmm_manifest.build(params()) | {"status": status}
     for number in (1, 0):
         configs = snapshot()["configs"][:number]
-        assert judged(snapshot(modules=[module], configs=configs), pools=[]).is_ready is is_ready
+        found = judged(snapshot(modules=[module], configs=configs), pools=[])
+        assert (found.is_ready, found.reason) == (is_ready, "Loaded" if is_ready else "Numbers")
 
 
 def test_a_single_node_is_judged_alone() -> None:

@@ -37,13 +37,14 @@ READY: KubeObject = {"metadata": {"name": "q", "namespace": "s", "labels": ROLE}
 READY |= {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 
 
-def staged(asked: KubeObject, **more: t.Any) -> KubeObject:
+def staged(asked: KubeObject, failed: str = "", **more: t.Any) -> KubeObject:
     given = params(kmm=asked)
     numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
     module = kmm_manifest.build(given) | {
         "status": {"moduleLoader": numbers, "devicePlugin": numbers, "dra": numbers}
     }
-    return kmm_judge.summarize_stages(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
+    seen = snapshot(**{"modules": [module], "pods": [READY]} | more)
+    return kmm_judge.summarize_stages(given, seen, failed)
 
 
 def verdicts(found: KubeObject) -> dict[str, str]:
@@ -87,6 +88,12 @@ def test_the_cause_is_named_and_the_rest_waits(change: KubeObject, cause: str) -
     assert {one["consequence_of"] for one in found["stages"] if one["verdict"] == "waiting"} <= {cause}
     assert found["pools"][0]["ready"] is False
     assert any(line.startswith(f"{cause} {own.upper()}") for line in found["table"])
+
+
+def test_what_ended_the_wait_is_failed() -> None:
+    few = [node(devices="1")]
+    assert verdicts(staged(PLUGIN, "GPU-ALLOC", nodes=few)) == {"allocatable": "failed"}
+    assert verdicts(staged(PLUGIN, "GPU-KMM-LOAD", nodes=few)) == {"allocatable": "pending"}
 
 
 def test_a_node_that_is_not_ready_is_no_trouble_of_the_module() -> None:

@@ -98,9 +98,9 @@ def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
 
 
 def test_what_the_operator_still_runs_is_left() -> None:
-    assert nic_judge.judge_gone({"daemonsets": []}).is_ready
+    assert nic_judge.judge_gone({"daemonsets": []}).reason == "Gone"
     left = nic_judge.judge_gone(world())
-    assert (left.code, left.is_ready) == ("GPU-LEFT", False)
+    assert (left.code, left.reason, left.is_ready) == ("GPU-LEFT", "Leaving", False)
     assert left.message.startswith("DaemonSets ")
     assert "mofed, rdma-shared-dp-ds" in left.message
 
