@@ -52,7 +52,6 @@ class Draft:
     catalogue: Catalogue = BUILT_IN
     _planned: dict[str, Pool] = field(default_factory=dict)
     _read: dict[str, Description] = field(default_factory=dict)
-    _kinds: dict[str, InstanceType] = field(default_factory=dict)
 
     def check(self, place: Place = NOWHERE, problems: Problems | None = None) -> None:
         """Check the pools for this place. Raises InputError with every problem, and with those given."""
@@ -119,12 +118,8 @@ class Draft:
     ) -> InstanceType | None:
         """Return the candidate's instance type, and give the candidate the catalogue's name of it."""
         check_attached(candidate, path, problems)
-        kind = self._kinds.get(path)
-        # Only a known cloud tells whether the number of GPUs contradicts the catalogue.
-        if kind is None or cloud not in (None, kind.cloud) or (cloud and "gpus" in candidate):
-            kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", self.catalogue)
+        kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", self.catalogue)
         if kind is not None:
-            self._kinds[path] = kind
             candidate["instance_type"] = kind.name
         return kind
 
