@@ -343,34 +343,14 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
             "autoscale: does not go with mixed: the autoscaler would choose among the instance types by its",
         ),
         (
-            {"replicas": None, "autoscale": {"min": 3, "max": 2}},
-            "autoscale.min: 3 is more than max 2. Set gpu_pools[0].autoscale.min to at most 2.",
-        ),
-        (
-            {"min_replicas": 3},
-            "min_replicas: 3 is more than the 2 replicas. Set gpu_pools[0].min_replicas to at most 2.",
-        ),
-        (
             {"name": "a" * 40},
             "name: with zone us-east-2a the machine set's name would be longer than 57 characters. Use "
             "at most 38 characters.",
         ),
         (
-            {"driver": {"use_precompiled": True, "gdrcopy": {"enabled": True}}},
-            "driver.use_precompiled: does not go with gdrcopy: the operator has no precompiled modules for",
-        ),
-        (
-            {"quota": [{"namespace": name, "gpus": 1} for name in ("b", "a", "a")]},
-            "quota[2].namespace: namespace a is listed twice, first at quota[1]. Keep one entry with the",
-        ),
-        (
             {"quota": [{"namespace": "a", "hard": {"limits.nvidia.com/gpu": 1}}]},
             "quota[0].hard.limits.nvidia.com/gpu: a quota cannot limit limits.nvidia.com/gpu: the API "
             "accepts this key and never enforces it: it counts only requests.*. Write",
-        ),
-        (
-            {"market": {"type": "capacity_block", "reservation": "cr-0123456789abcdef0", "max_price": "1"}},
-            "market.max_price: does not go with market capacity_block, only with spot. Remove max_price, or",
         ),
         (
             {"provider_spec_patch": {"placement": {"availabilityZon": "a"}}},
