@@ -214,6 +214,11 @@ def test_the_first_three_operands_that_the_policy_has_not_reached_are_named(
     )
 
 
+def test_a_policy_that_is_not_there_is_the_reason(seen: Snapshot) -> None:
+    gone(seen)
+    assert judge(seen).reason == "NoPolicy"
+
+
 def test_zero_nodes_are_fine_for_a_pool_that_may_be_empty(seen: Snapshot) -> None:
     fewer_nodes(seen)
     assert judge(seen, after=300, min_replicas=0).is_ready

@@ -294,6 +294,19 @@ def test_a_state_that_is_ahead_of_its_conditions_is_not_ready_yet() -> None:
     assert judged(world())[0].is_ready
 
 
+@pytest.mark.parametrize(
+    ("clusters", "reason"),
+    [
+        ([], "NoCluster"),
+        ([cluster("notReady", "PrerequisiteNotMet")], "Conflict"),
+        ([cluster("notReady")], "NotReady"),
+        ([cluster()], "Reconciled"),
+    ],
+)
+def test_the_last_finding_has_the_reason(clusters: list[Data], reason: str) -> None:
+    assert dra_judge.judge(world(clusters=clusters), [POOL], [DRIVER])[-1].reason == reason
+
+
 def test_a_clusterpolicy_beside_it_is_a_conflict() -> None:
     snapshot = world(clusters=[cluster("notReady", "PrerequisiteNotMet", "A ClusterPolicy CR exists")])
     assert judged(snapshot)[0].message == "GPUCluster gpu-cluster: A ClusterPolicy CR exists"

@@ -165,4 +165,5 @@ def test_ready_before_the_new_version_reached_its_daemonset() -> None:
         {"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.0"}
     ]
     assert "version doca3.5.0" in verdict(old).message
+    assert [verdict(one).reason for one in (old, world(policies=[]))] == ["Rollout", "NoPolicy"]
     assert stages(old) == {"crd": ("pending", "")}
