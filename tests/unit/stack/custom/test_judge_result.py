@@ -79,3 +79,7 @@ def test_stages(
     assert found["table"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]
     assert found["pools"][0]["ready"] is (lines == ["ready: crd, nodes, allocatable"])
+
+
+def test_no_pool_is_ready_before_the_object() -> None:
+    assert custom_judge.summarize(LIVE, LATE, [node()], [POOL])["pools"][0]["ready"] is False
