@@ -90,8 +90,11 @@ def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
         left = [obj for obj in snapshot["gone"] if obj["metadata"]["uid"] == deleted["metadata"]["uid"]]
         if not left:
             return ready("Gone", "deleted")
-        finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
-        text = text_of("WAIT-DELETE", object=diff.object_name(deleted), finalizers=finalizers)
+        meta = left[0]["metadata"]
+        finalizers = ", ".join(meta.get("finalizers", [])) or "none"
+        named = f"{deleted['kind'].lower()} {meta['name']}"
+        named += f" -n {meta['namespace']}" if meta.get("namespace") else ""
+        text = text_of("WAIT-DELETE", object=diff.object_name(deleted), finalizers=finalizers, resource=named)
         return pending("Deleting", **text._asdict())
 
     return judge

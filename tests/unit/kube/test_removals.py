@@ -128,3 +128,4 @@ def test_deletion_that_hangs_names_the_finalizers() -> None:
     verdict = judge_gone(stuck)({"gone": [stuck]})
     assert verdict.code == "WAIT-DELETE"
     assert "example.com/hold" in verdict.message
+    assert "`oc get configmap a -n x -o yaml`" in verdict.remedy

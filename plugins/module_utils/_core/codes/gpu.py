@@ -170,7 +170,7 @@ CODES: t.Final = (
     Code(
         "GPU-DRV-CRASH",
         "The driver's pod crashes. The message explains the log where it is known.",
-        "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+        "Run `oc logs -n nvidia-gpu-operator {pod} --previous`.",
     ),
     Code(
         "GPU-DRV-CUDA",
@@ -329,7 +329,7 @@ CODES: t.Final = (
     Code(
         "GPU-KMM-LOAD",
         "KMM's worker pod cannot load the kernel module on a node. The message quotes its log.",
-        "Run `oc logs POD -n NAMESPACE` for the worker pod that the message names.",
+        "Run `oc logs {pod} -n {namespace}`.",
     ),
     Code(
         "GPU-KMM-ABSENT",
@@ -349,7 +349,7 @@ CODES: t.Final = (
     Code(
         "GPU-KMM-PLUGIN",
         "A Module's device plugin or DRA driver does not run on a node. The message quotes its log.",
-        "Run `oc logs POD -n NAMESPACE` for the pod that the message names.",
+        "Run `oc logs {pod} -n {namespace}`.",
     ),
     Code(
         "GPU-KMM-PREFLIGHT",
@@ -618,7 +618,7 @@ CODES: t.Final = (
     Code(
         "GPU-OPERAND-CRASH",
         "An operand other than the driver crashes.",
-        "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+        "Run `oc logs -n nvidia-gpu-operator {pod} --previous`.",
     ),
     Code(
         "GPU-OPERAND-LACKING",

@@ -25,7 +25,7 @@ CODES: t.Final = (
     Code(
         "NIC-DRV",
         "The NIC driver's DaemonSet or pod does not exist, or the driver is not loaded yet.",
-        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs -n nvidia-network-operator POD` "
+        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs -n nvidia-network-operator {pod}` "
         "for the node's mofed pod.",
     ),
     Code(
@@ -37,7 +37,7 @@ CODES: t.Final = (
     Code(
         "NIC-DRV-CRASH",
         "The NIC driver's pod crashes. The message explains the log where it is known.",
-        "Run `oc logs POD -n nvidia-network-operator --previous`.",
+        "Run `oc logs {pod} -n nvidia-network-operator --previous`.",
     ),
     Code(
         "NIC-DRV-IN-USE",
@@ -79,7 +79,7 @@ CODES: t.Final = (
     Code(
         "NIC-OPERAND-CRASH",
         "A component's pod crashes.",
-        "Run `oc logs POD -n nvidia-network-operator --previous`.",
+        "Run `oc logs {pod} -n nvidia-network-operator --previous`.",
     ),
     Code(
         "NIC-STATE",

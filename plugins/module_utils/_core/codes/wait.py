@@ -12,8 +12,7 @@ CODES: t.Final = (
     Code(
         "WAIT-DELETE",
         "{object} is still being deleted (finalizers: {finalizers}).",
-        "See which controller owns the finalizers, which `oc get KIND NAME -o yaml` shows, and whether it "
-        "runs.",
+        "Run `oc get {resource} -o yaml`, and see whether the controller that owns the finalizers runs.",
     ),
     Code(
         "WAIT-TIMEOUT",
