@@ -106,6 +106,8 @@ def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
     if isinstance(value, dict):
         copied = value.get("ansible.builtin.copy") or value.get("ansible.builtin.find") or {}
         yield from (copied[key] for key in ("dest", "paths") if key in copied)
+        ours = [inner for name, inner in value.items() if str(name).startswith("accelerators.openshift.")]
+        yield from (inner["path"] for inner in ours if isinstance(inner, dict) and "path" in inner)
         for inner in value.values():
             yield from files_of_users(inner)
     elif isinstance(value, list):
@@ -121,7 +123,8 @@ def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
     [
         "playbooks/gpu_variables/vars/main/catalogue.yml",
         *(f"playbooks/{name}.yml" for name in ("before_openshift_update", "conformance", "drift", "mirror")),
-        *(f"playbooks/{name}.yml" for name in ("plan", "render", "report_use")),
+        *(f"playbooks/{name}.yml" for name in ("must_gather", "plan", "rbac", "render", "report_use")),
+        "playbooks/rotate_pull_secret.yml",
     ],
 )
 def test_a_file_that_a_user_names_is_beside_the_user(path: str, tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ CODES: t.Final = (
     Code(
         "NIC-DRV",
         "The NIC driver's DaemonSet or pod does not exist, or the driver is not loaded yet.",
-        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs -n nvidia-network-operator {pod}` "
-        "for the node's mofed pod.",
+        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs {pod} -n "
+        "nvidia-network-operator` for the node's mofed pod.",
     ),
     Code(
         "NIC-DRV-BUILD",
