@@ -40,6 +40,13 @@ options:
     description: Whether pods claim the devices (dynamic resource allocation). Such pools get no profiles.
     type: bool
     default: false
+  hardware_profiles:
+    description:
+      - Whether users can choose the pools. V(false) deletes our profiles of these pools. One with which a
+        workbench or a model runs stays, and a warning names both. An identity that may not list profiles
+        finds none.
+    type: bool
+    default: true
   namespace:
     description: Namespace of the dashboard. By default that of the DSCInitialization, or Red Hat's.
     type: str
@@ -96,6 +103,7 @@ SPEC = ArgumentSpec(
         "pools": {"type": "list", "elements": "dict", "required": True},
         "queues": {"type": "list", "elements": "dict", "default": []},
         "claims": {"type": "bool", "default": False},
+        "hardware_profiles": {"type": "bool", "default": True},
         "namespace": {"type": "str"},
         **adoption.OPTION,
     },

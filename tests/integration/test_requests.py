@@ -144,6 +144,10 @@ AGAIN: t.Final = {
     # whether an earlier run kept spare devices, or told pods what they lack
     "list deployments.apps": 1,
     "get validatingadmissionpolicies.admissionregistration.k8s.io": 1,
+    # whether an earlier run made profiles for OpenShift AI, in one of the versions that it has had
+    "list hardwareprofiles.infrastructure.opendatahub.io": 2,
+    "list hardwareprofiles.dashboard.opendatahub.io": 1,
+    "list acceleratorprofiles.dashboard.opendatahub.io": 1,
     # Once for what is no longer asked for; for the quota once before the first write, once in its role.
     "list resourcequotas": 3,
     "list priorityclasses.scheduling.k8s.io": 1,

@@ -506,6 +506,8 @@ gpu_policy hardware_profiles
   -            get?,list,watch?,create?,patch?,delete? hardwareprofiles.dashboard.opendatahub.io
   -            get?,list,watch?,create?,patch?,delete? acceleratorprofiles.dashboard.opendatahub.io
   -            list?                                dscinitializations.dscinitialization.opendatahub.io
+  -            list?                                notebooks.kubeflow.org
+  -            list?                                inferenceservices.serving.kserve.io
 gpu_policy hardware_profiles absent
   -            get,list,watch,delete                hardwareprofiles.infrastructure.opendatahub.io
   -            get?,list,watch?,delete?             hardwareprofiles.dashboard.opendatahub.io

@@ -19,13 +19,23 @@ from .._sharing.schema import WAYS
 HARDWARE: t.Final = "HardwareProfile"
 # The group whose profiles know queues.
 GROUP: t.Final = "infrastructure.opendatahub.io"
-# apiVersion and kind, the newest first.
+# apiVersion, kind and plural, the newest first.
 KINDS: t.Final = (
-    (f"{GROUP}/v1", HARDWARE),
-    (f"{GROUP}/v1alpha1", HARDWARE),
-    ("dashboard.opendatahub.io/v1alpha1", HARDWARE),
-    ("dashboard.opendatahub.io/v1", "AcceleratorProfile"),
+    (f"{GROUP}/v1", HARDWARE, "hardwareprofiles"),
+    (f"{GROUP}/v1alpha1", HARDWARE, "hardwareprofiles"),
+    ("dashboard.opendatahub.io/v1alpha1", HARDWARE, "hardwareprofiles"),
+    ("dashboard.opendatahub.io/v1", "AcceleratorProfile", "acceleratorprofiles"),
 )
+# What runs with a profile: apiVersion, kind and plural. Its annotations name the profile.
+USERS: t.Final = (
+    ("kubeflow.org/v1", "Notebook", "notebooks"),
+    ("serving.kserve.io/v1beta1", "InferenceService", "inferenceservices"),
+)
+_NAMED: t.Final = tuple(
+    f"opendatahub.io/{key}"
+    for key in ("hardware-profile-name", "legacy-hardware-profile-name", "accelerator-name")
+)
+_STOPPED: t.Final = ("kubeflow-resource-stopped", "serving.kserve.io/stop")
 # Annotations: names of the pools that the profile offers, and of all pools of the list that it comes from.
 OFFERS: t.Final = "accelerators.openshift/pools"
 LIST: t.Final = "accelerators.openshift/list-of-pools"
@@ -147,6 +157,13 @@ def of_list(live: KubeObject, pools: t.Collection[str]) -> bool:
 def offers_only(live: KubeObject, pools: t.Collection[str]) -> bool:
     """Return True for our profile that offers nothing but these pools."""
     return owned(live) and bool(_noted(live, OFFERS)) and _noted(live, OFFERS) <= set(pools)
+
+
+def named(user: KubeObject) -> set[str]:
+    """Return the names of the profiles with which a workbench or a model runs."""
+    notes = user["metadata"].get("annotations") or {}
+    is_stopped = any(notes.get(key) not in (None, "false") for key in _STOPPED)
+    return set() if is_stopped else {str(notes[key]) for key in _NAMED if notes.get(key)}
 
 
 def _noted(live: KubeObject, key: str) -> set[str]:

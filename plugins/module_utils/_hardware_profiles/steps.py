@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
+from .._core.diff import object_name
 from .._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
 from .._core.objects import KubeObject, name
 from .._core.ownership import owned
@@ -19,15 +20,21 @@ from . import profiles
 
 # Where Red Hat's OpenShift AI has its dashboard.
 USUAL: t.Final = "redhat-ods-applications"
+# Live profiles by kind, namespace and name.
+Profiles = dict[tuple[Kind, str, str], KubeObject]
 _OPERATOR: t.Final = "dscinitialization.opendatahub.io/v1"
 
 
 class GpuHardwareProfileParams(StateParams, LockParams):
-    """The options of gpu_hardware_profile. pools, queues: as gpu_queue takes them."""
+    """The options of gpu_hardware_profile. pools, queues: as gpu_queue takes them.
+
+    hardware_profiles: False takes back what an earlier run offered.
+    """
 
     pools: list[dict[str, t.Any]]
     queues: list[dict[str, t.Any]]
     claims: bool
+    hardware_profiles: bool
     namespace: str | None
     adopt: t.Literal["report", "take"]
 
@@ -40,6 +47,8 @@ def present(api: Api, params: GpuHardwareProfileParams) -> dict[str, t.Any]:
     pools = [Pool.from_result(raw, f"pools[{index}]") for index, raw in enumerate(params["pools"])]
     if not pools:
         return {"profiles": []}
+    if not params["hardware_profiles"]:
+        return _take_back(api, [pool.name for pool in pools])
     if params["claims"]:
         raise AcceleratorError("POLICY-PROFILE-CLAIMS")
     kinds = _kinds(api)
@@ -67,10 +76,34 @@ def present(api: Api, params: GpuHardwareProfileParams) -> dict[str, t.Any]:
     return {"profiles": [{"name": profile.name, "title": profile.title} for profile in made]}
 
 
+def _take_back(api: Api, names: list[str]) -> dict[str, t.Any]:
+    """Delete our profiles of this list of pools, but none with which something runs."""
+    gone = {key: obj for key, obj in _seen(api).items() if profiles.of_list(obj, names)}
+    users = _users(api) if gone else {}
+    for (kind, space, old), obj in gone.items():
+        if old in users:
+            api.warn(f"{object_name(obj)} stays: {users[old]} runs with it. Stop that, and run again.")
+        else:
+            api.delete(kind, old, space)
+    return {"profiles": []}
+
+
+def _users(api: Api) -> dict[str, str]:
+    """Return the name of each profile with which a workbench or a model runs, and one of these."""
+    found: dict[str, str] = {}
+    for kind in (Kind(*known_kind) for known_kind in profiles.USERS):
+        with contextlib.suppress(ForbiddenError):
+            for user in api.list_if_served(kind, metadata_only=True):
+                found |= dict.fromkeys(profiles.named(user), object_name(user))
+    return found
+
+
 def absent(api: Api, params: GpuHardwareProfileParams) -> dict[str, t.Any]:
     """Delete our profiles that offer nothing but these pools. Return the module's result."""
     names = {str(pool["name"]) for pool in params["pools"]}
-    live = _live(api, _kinds(api)) if names else {}
+    live: Profiles = {}
+    if names:
+        live = _live(api, _kinds(api)) if params["hardware_profiles"] else _seen(api)
     gone = [key for key, obj in live.items() if profiles.offers_only(obj, names)]
     for kind, space, old in gone:
         api.delete(kind, old, space)
@@ -80,14 +113,27 @@ def absent(api: Api, params: GpuHardwareProfileParams) -> dict[str, t.Any]:
 def _kinds(api: Api) -> list[Kind]:
     """Return the kinds of profiles that the cluster serves, the newest first, each in its newest version."""
     found: dict[tuple[str, str], Kind] = {}
-    for api_version, kind in profiles.KINDS:
+    for api_version, kind, _plural in profiles.KINDS:
         with contextlib.suppress(KindNotServedError):
             served = api.resolve(api_version, kind)
             found.setdefault((served.group, served.kind), served)
     return list(found.values())
 
 
-def _live(api: Api, kinds: t.Iterable[Kind]) -> dict[tuple[Kind, str, str], KubeObject]:
+def _seen(api: Api) -> Profiles:
+    """Return all profiles without a look at the kinds, and none that the identity may not list.
+
+    So a run asks that makes no profiles: most clusters have no OpenShift AI.
+    """
+    found: Profiles = {}
+    for kind in (Kind(*known_kind) for known_kind in profiles.KINDS):
+        if kind.resource not in {seen.resource for seen, _space, _name in found}:
+            with contextlib.suppress(ForbiddenError, KindNotServedError):
+                found |= _live(api, [kind])
+    return found
+
+
+def _live(api: Api, kinds: t.Iterable[Kind]) -> Profiles:
     every = ((kind, obj) for kind in kinds for obj in api.list(kind))
     return {(kind, obj["metadata"]["namespace"], name(obj)): obj for kind, obj in every}
 

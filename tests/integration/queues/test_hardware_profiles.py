@@ -112,6 +112,20 @@ def test_a_pool_that_leaves_the_list_is_no_longer_offered(
     assert list(seen(cluster)) == ["inference"]
 
 
+def test_what_is_no_longer_offered_is_taken_back(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    off = {"gpu_pools": [INFERENCE], "gpu_queues": [], "gpu_hardware_profiles": False}
+    planned = run(playbook, "plan", **off)
+    assert audit.writes(*planned.tasks) == []
+    assert f"remove  HardwareProfile {SPACE}/inference" in planned.output
+    run(playbook, "enable_gpus", **off)
+    assert seen(cluster) == {}
+    again = run(playbook, "enable_gpus", **off)
+    assert (again.changed, audit.writes(*again.tasks)) == (0, [])
+    run(playbook, "enable_gpus", gpu_pools=[INFERENCE], gpu_queues=[])
+
+
 def test_a_removal_of_the_pool_takes_its_profile(cluster: Cluster, playbook: Playbook) -> None:
     gone = playbook.playbook("remove_pool", "--tags", "gpu_policy", gpu_pool="inference")
     assert gone.rc == 0, gone.output

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 from unit.engine import api_on
-from unit.fake_server import FakeServer
+from unit.fake_server import FakeServer, status
 from unit.hardware_profiles.test_profiles import OURS, P4D, T4
 from unit.queue.builders import pools
 
@@ -21,9 +21,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._hardware_p
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 Data = dict[str, t.Any]
-PLURALS: t.Final = {"HardwareProfile": "hardwareprofiles", "AcceleratorProfile": "acceleratorprofiles"}
 # The kinds of profiles, the newest first.
-KINDS: t.Final = [Kind(version, kind, PLURALS[kind]) for version, kind in profiles.KINDS]
+KINDS: t.Final = [Kind(*known) for known in profiles.KINDS]
+NAMES: t.Final = {kind.kind for kind in KINDS}
+NOTEBOOK, MODEL = (Kind(*known) for known in profiles.USERS)
 OPERATOR: t.Final = Kind(steps._OPERATOR, "DSCInitialization", "dscinitializations", False)
 RESEARCH: t.Final = {"name": "research", "pools": [{"name": "training"}], "namespaces": ["team-a"]}
 
@@ -54,9 +55,9 @@ class World:
         steps.present(api, params(pools(*described), **given))
         return [str(text) for text in api.warnings]
 
-    def absent(self, *names: str) -> list[str]:
+    def absent(self, *names: str, **given: t.Any) -> list[str]:
         api = api_on(self.server)
-        found = steps.absent(api, params([{"name": name} for name in names], state="absent"))
+        found = steps.absent(api, params([{"name": name} for name in names], state="absent", **given))
         return [profile["name"] for profile in found["profiles"]]
 
     def refused(self, *described: Data, **given: t.Any) -> AcceleratorError:
@@ -70,7 +71,7 @@ class World:
         return {
             f"{obj['metadata']['namespace']}/{obj['metadata']['name']}": obj
             for obj in self.server.objects.values()
-            if obj["kind"] in PLURALS
+            if obj["kind"] in NAMES
         }
 
     def one(self, name: str, place: str = steps.USUAL) -> Data:
@@ -86,6 +87,7 @@ def params(given: list[Data], **more: t.Any) -> steps.GpuHardwareProfileParams:
         "pools": given,
         "queues": [],
         "claims": False,
+        "hardware_profiles": True,
         "namespace": None,
         "adopt": "report",
     }
@@ -125,6 +127,61 @@ def test_a_pool_that_gets_a_queue_is_offered_by_the_queue() -> None:
     assert world.one("research")["spec"]["scheduling"]["kueue"] == {"localQueueName": "research"}
     world.present(P4D, T4, queues=[RESEARCH])
     assert world.server.writes() == []
+
+
+def user(kind: Kind, **notes: str) -> Data:
+    metadata = {"name": "wb", "namespace": "team-a", "annotations": notes}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
+
+
+@pytest.mark.parametrize("kinds", [(0, 1), (2,), (3,)])
+def test_what_is_no_longer_offered_is_taken_back(kinds: tuple[int, ...]) -> None:
+    world = World(*kinds)
+    world.present({**T4, "name": "others"})
+    world.present(P4D, T4)
+    world.present(P4D, hardware_profiles=False, claims=True, check_mode=True)
+    assert (len(world.all()), world.server.writes()) == (3, [])
+    world.one("inference")["metadata"]["labels"] = {}
+    assert world.present(P4D, hardware_profiles=False, claims=True) == []
+    assert {name.partition("/")[2] for name in world.all()} == {"others", "inference"}
+    world.present(P4D, hardware_profiles=False)
+    assert world.server.writes() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [(NOTEBOOK, "hardware-profile-name"), (NOTEBOOK, "accelerator-name"), (MODEL, "hardware-profile-name")],
+)
+def test_a_profile_with_which_something_runs_is_not_taken_back(kind: Kind, key: str) -> None:
+    world = World()
+    world.serve(NOTEBOOK, MODEL)
+    world.present(P4D, T4)
+    named = {f"opendatahub.io/{key}": "training"}
+    world.server.put(user(kind, **named))
+    (warning,) = world.present(P4D, T4, hardware_profiles=False)
+    assert f"HardwareProfile {steps.USUAL}/training stays: {kind.kind} team-a/wb" in warning
+    assert list(world.all()) == [f"{steps.USUAL}/training"]
+    world.server.put(user(kind, **named, **{"kubeflow-resource-stopped": "2026-11-01T00:00:00Z"}))
+    assert world.present(P4D, T4, hardware_profiles=False) == []
+    assert world.all() == {}
+
+
+def test_a_run_without_profiles_asks_little_and_needs_no_right() -> None:
+    world = World(has_operator=False)
+    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in NAMES}
+    world.present(P4D, hardware_profiles=False)
+    assert len(world.server.requests) == len(KINDS)
+    world.server.faults = [status(403, "Forbidden", "no")] * len(KINDS)
+    assert world.present(P4D, hardware_profiles=False) == []
+    world.server.faults = [status(403, "Forbidden", "no")] * len(KINDS)
+    assert world.absent("training", hardware_profiles=False) == []
+
+
+def test_a_removal_finds_what_an_earlier_run_offered() -> None:
+    world = World()
+    world.present(P4D, T4)
+    assert set(world.absent("training", "inference", hardware_profiles=False)) == {"training", "inference"}
+    assert world.all() == {}
 
 
 @pytest.mark.parametrize(
@@ -168,7 +225,7 @@ def test_a_profile_that_somebody_disabled_stays_disabled() -> None:
 
 def test_without_openshift_ai_nothing_is_written() -> None:
     world = World()
-    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in PLURALS}
+    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in NAMES}
     error = world.refused(P4D)
     assert error.code == "POLICY-NO-PROFILES"
     assert "gpu_hardware_profiles: false" in error.remedy
@@ -236,5 +293,5 @@ def test_a_removal_takes_the_profiles_of_these_pools_alone() -> None:
 
 def test_a_removal_without_openshift_ai_has_nothing_to_do() -> None:
     world = World(has_operator=False)
-    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in PLURALS}
+    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in NAMES}
     assert world.absent("training") == []

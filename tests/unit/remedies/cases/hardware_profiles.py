@@ -6,7 +6,7 @@ import typing as t
 
 from unit.engine import api_on
 from unit.fake_server import FakeServer
-from unit.hardware_profiles.test_steps import PLURALS, World
+from unit.hardware_profiles.test_steps import NAMES, World
 from unit.pools.builders import pool
 from unit.queue.builders import pools
 from unit.remedies.case import LEFT_OUT, Case, Cases, Options, checked, ensured
@@ -25,7 +25,7 @@ def make(options: Options, world: World | None = None, **more: t.Any) -> str | N
 
 def without_openshift_ai(options: Options) -> str | None:
     world = World()
-    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in PLURALS}
+    world.server.served = {key: kind for key, kind in world.server.served.items() if kind.kind not in NAMES}
     return make(options, world)
 
 
