@@ -4,11 +4,13 @@
 # PRIVATE: this plugin util is for the collection's own plugins and can change without notice.
 """Write what the tasks of render.yml would apply into the folder that the user set with gpu_render_dir.
 
-Each task adds its objects. The state of the run lies in a hidden file of the folder, for the last tasks.
+Each task adds its objects. The state of the run lies in a hidden file of the folder until the last task.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import typing as t
 from pathlib import Path
@@ -34,16 +36,21 @@ def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], r
     try:
         folder = _report.folder(given, variables)
         folder.mkdir(parents=True, exist_ok=True)
-        for pool in result.get("machine_pools") or (result.get("plan") or {}).get("machine_pools") or ():
-            _write_hub(folder / file_name(pool["pool"]), pool["manifests"])
+        _refuse_others(folder / "README.md", files.TITLE)
+        pools = result.get("machine_pools") or (result.get("plan") or {}).get("machine_pools") or ()
+        hub = {file_name(pool["pool"]): pool["manifests"] for pool in pools if pool["manifests"]}
+        for file, manifests in hub.items():
+            _write_hub(folder / file, manifests)
         if result.get("failed"):
             return result
         state = _state(folder / STATE, run.id)
+        state["hub"] += hub
         for manifest, keeper in applied:
             made = files.rendered(manifest, keeper)
             state["objects"][made.name] = made._replace(manifest={})
             if made.file:
                 text = yaml.safe_dump(made.manifest, sort_keys=False, allow_unicode=True, width=110)
+                _refuse_others(folder / made.file, files.HEADER)
                 (folder / made.file).write_text(f"{files.HEADER}\n{text}", encoding="utf-8")
         foreseen = result.get("foreseen") or []
         state["changes"] += [
@@ -66,16 +73,22 @@ def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], r
 
 def _write_hub(file: Path, manifests: t.Sequence[Data]) -> None:
     """Write what another cluster gets: in a folder of its own, without the sync waves of this one."""
-    if manifests:
-        file.parent.mkdir(exist_ok=True)
-        text = yaml.safe_dump_all(manifests, sort_keys=False, allow_unicode=True, width=110)
-        file.write_text(f"{files.HEADER}\n{text}", encoding="utf-8")
+    file.parent.mkdir(exist_ok=True)
+    _refuse_others(file, files.HEADER)
+    text = yaml.safe_dump_all(manifests, sort_keys=False, allow_unicode=True, width=110)
+    file.write_text(f"{files.HEADER}\n{text}", encoding="utf-8")
+
+
+def _refuse_others(file: Path, begin: str) -> None:
+    """Raise FileExistsError for a file that does not begin as those of a render."""
+    if file.exists() and not file.read_bytes().startswith(begin.encode()):
+        raise FileExistsError(errno.EEXIST, "no render has made the file that is there", str(file))
 
 
 def _state(file: Path, run: str) -> Data:
     """Return the state that an earlier task of this run left, or a new one."""
-    empty: Data = {"run": run, "objects": {}, "changes": []}
-    if not file.exists():
-        return empty
-    state: Data = json.loads(file.read_text(encoding="utf-8"))
-    return state if state.get("run") == run else empty
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        state: Data = json.loads(file.read_text(encoding="utf-8"))
+        if state.get("run") == run:
+            return state
+    return {"run": run, "objects": {}, "changes": [], "hub": []}

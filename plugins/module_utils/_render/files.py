@@ -13,6 +13,8 @@ from .._core.ownership import rendered_mark
 
 #: The first line of each file. Files without it are never touched.
 HEADER: t.Final = "# Rendered by accelerators.openshift from gpu_pools. A new render replaces this file."
+#: The first line of the README.
+TITLE: t.Final = "# GPUs from gpu_pools\n"
 _WAVE: t.Final = "argocd.argoproj.io/sync-wave"
 _OPTIONS: t.Final = "argocd.argoproj.io/sync-options"
 # Kind -> sync wave; Argo CD applies a lower wave first and waits until it is healthy. Other kinds: 40.
@@ -110,7 +112,7 @@ def readme(objects: t.Sequence[Rendered], changes: t.Sequence[str]) -> str:
     left = [f"- {one.name} {one.why}" for one in objects if one.why] + [f"- {line}" for line in changes]
     kept = [f"- {one.name}: {one.keeper}" for one in objects if one.keeper and one.file]
     parts = [
-        "# GPUs from gpu_pools\n",
+        TITLE,
         "`playbooks/render.yml` of `accelerators.openshift` wrote these files. Change `gpu_pools` and render "
         "again; do not edit them.\n",
         "| wave | object | file |\n|---|---|---|",

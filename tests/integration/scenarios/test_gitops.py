@@ -27,9 +27,9 @@ pytestmark = [
 QUOTAS: t.Final = ("v1", "resourcequotas", "team-a")
 
 
-def render(place: Place, folder: Path, **variables: t.Any) -> dict[str, str]:
+def render(place: Place, folder: Path, *options: str, **variables: t.Any) -> dict[str, str]:
     """Run render.yml, which must have written nothing to the cluster. Return its files."""
-    run = place.done("render", gpu_render_dir=str(folder), **variables)
+    run = place.done("render", *options, gpu_render_dir=str(folder), **variables)
     assert place.writes(run) == []
     return {path.name: path.read_text() for path in sorted(folder.glob("*.yaml"))}
 
@@ -65,7 +65,10 @@ def test_an_empty_cluster_gives_every_object_and_a_run_changes_none(place: Place
     assert sync(place, files) == []
     again = place.done("enable_gpus", file=POOLS)
     assert (again.changed, place.writes(again)) == (0, [])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert {**render(place, folder, file=POOLS), "mine.yaml": ""} == {**files, "mine.yaml": ""}
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert set(render(place, folder, "--tags", "gpu_policy", file=POOLS)) == {*files, "mine.yaml"}
 
 
 def test_a_run_warns_where_git_takes_its_change_back(place: Place) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 from pathlib import Path
 
@@ -112,3 +113,33 @@ def test_node_pools_of_another_cluster_are_in_a_folder_of_their_own(tmp_path: Pa
         assert text.startswith(HEADER)
         assert yaml.safe_load(text) == node_pool
         assert (folder / "README.md").exists() == ("failed" not in result)
+
+
+def test_a_file_that_no_render_made_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Our clusters\n")
+    refused = _render.write(str(tmp_path), {}, NO_RUN, [(QUOTA, "")], {})
+    assert (refused["failed"], refused["code"]) == (True, "INPUT-RENDER")
+    assert f"no render has made the file that is there: {tmp_path}/README.md" in refused["message"]
+    assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
+    other = tmp_path / "git"
+    other.mkdir()
+    file = other / rendered(QUOTA, "").file
+    file.write_text("kind: ResourceQuota\n")
+    assert _render.write(str(other), {}, NO_RUN, [(QUOTA, "")], {})["code"] == "INPUT-RENDER"
+    assert file.read_text() == "kind: ResourceQuota\n"
+
+
+def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "git").write_text("")
+    refused = _render.write(str(tmp_path / "git"), {}, NO_RUN, [(QUOTA, "")], {})
+    assert (refused["code"], "File exists" in refused["message"]) == ("INPUT-RENDER", True)
+
+
+def test_a_second_render_gives_the_same_files(tmp_path: Path) -> None:
+    """The state of a run that was killed, or of another run, counts for nothing."""
+    _render.write(str(tmp_path), {}, NO_RUN, [(POLICY, "")], {})
+    first = {file.name: file.read_bytes() for file in tmp_path.glob("[!.]*")}
+    for left in ("{", json.dumps({"run": "another", "objects": {"Pod a": ["Pod a"]}})):
+        (tmp_path / _render.STATE).write_text(left)
+        assert _render.write(str(tmp_path), {}, NO_RUN, [(POLICY, "")], {}) == {}
+        assert {file.name: file.read_bytes() for file in tmp_path.glob("[!.]*")} == first

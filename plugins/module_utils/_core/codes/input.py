@@ -77,7 +77,8 @@ CODES: t.Final = (
     Code(
         "INPUT-RENDER",
         "No manifest can be written where gpu_render_dir says ({value}): {why}. The cluster was not changed.",
-        "Set `gpu_render_dir` to a folder that the user who runs Ansible can write.",
+        "Set `gpu_render_dir` to a new folder, or to that of an earlier render, which the user who runs "
+        "Ansible can write.",
     ),
     Code(
         "INPUT-REPORT",
