@@ -91,12 +91,23 @@ def find(
 def _place(family: str, name: str, environment: t.Mapping[str, str]) -> tuple[str, Path] | None:
     """Return the first variable that names a program, and the file; None where none does."""
     for variable in (FOLDER, *PATHS.get(name, ()), *([ENVTEST] if name in PATHS else ())):
-        if environment.get(variable):
-            path = Path(environment[variable]).expanduser().absolute()
-            files = _files(variable, path, family, name) if variable in (FOLDER, ENVTEST) else [path]
+        if value := environment.get(variable):
+            is_folder = variable in (FOLDER, ENVTEST)
+            with _readable(variable, value):
+                path = Path(value).expanduser().absolute()
+                files = _files(variable, path, family, name) if is_folder else [path]
             if files:
                 return variable, files[0]
     return None
+
+
+@contextlib.contextmanager
+def _readable(variable: str, path: str) -> t.Iterator[None]:
+    """Refuse a path in which a folder may not be read, or that cannot be one: a home of nobody, too long."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        raise _refused(variable, f"{path} cannot be read: {getattr(error, 'strerror', error)}") from error
 
 
 def _files(variable: str, folder: Path, family: str, name: str) -> list[Path]:
@@ -112,7 +123,9 @@ def _files(variable: str, folder: Path, family: str, name: str) -> list[Path]:
 
 
 def _checked(name: str, variable: str, path: Path, pin: str) -> Given:
-    if not path.is_file():
+    with _readable(variable, str(path)):
+        is_file = path.is_file()
+    if not is_file:
         raise _refused(variable, f"there is no file {path}")
     if not os.access(path, os.X_OK):
         raise _refused(variable, f"{path} is not executable (`chmod +x {path}`)")

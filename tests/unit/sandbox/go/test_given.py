@@ -187,6 +187,10 @@ def test_the_own_folder_counts_before_paths_and_paths_before_envtest(tmp_path: P
         ("KUBE_APISERVER", "empty", "there is no file"),
         ("ETCD", "plain", "is not executable (`chmod +x "),
         ("ETCD", "kubectl", "is not etcd: `"),
+        ("ETCD", "plain/etcd", "there is no file"),
+        ("ETCD", "e" * 300, "cannot be read: File name too long"),
+        ("SANDBOX_PROGRAMS", "e" * 300, "cannot be read: File name too long"),
+        ("KUBEBUILDER_ASSETS", "plain", "there is no folder"),
     ],
 )
 def test_a_path_that_does_not_fit_is_refused_by_the_name_of_its_variable(
@@ -199,6 +203,28 @@ def test_a_path_that_does_not_fit_is_refused_by_the_name_of_its_variable(
     assert said.startswith(f"{variable}: ")
     assert text in said
     assert f"`unset {variable}`" in said
+
+
+def test_a_home_of_nobody_and_a_closed_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refusal({"ETCD": "~nobody-here/etcd"}).startswith("ETCD: ~nobody-here/etcd cannot be read: ")
+
+    def denied(_path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", denied)
+    said = refusal({"KUBEBUILDER_ASSETS": str(fill(tmp_path / "envtest", ENVTEST))})
+    assert f"KUBEBUILDER_ASSETS: {tmp_path}/envtest/etcd cannot be read: Permission denied." in said
+
+
+def test_a_relative_path_is_of_the_folder_in_which_the_command_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "mine", ["kubectl"])
+    monkeypatch.chdir(tmp_path)
+    (found,) = given.find(WANTED, PINS, {"SANDBOX_PROGRAMS": "mine"})
+    assert found.path == tmp_path / "mine/kubectl"
 
 
 @pytest.mark.parametrize(
