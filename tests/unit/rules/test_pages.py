@@ -7,6 +7,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
@@ -61,6 +62,16 @@ def test_links_resolve() -> None:
     inside = [(page, link) for page, link in links if not re.match(r"[a-z]+:", link)]
     assert len(inside) > 100
     assert [(name(page), link) for page, link in inside if not resolves(page, link)] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", *sorted(map(name, ROOT.glob("roles/*/README.md")))])
+def test_a_picture_of_a_page_that_galaxy_shows_has_the_address_of_the_repository(page: str) -> None:
+    """Galaxy shows these pages without the files beside them."""
+    repository = str(yaml.safe_load((ROOT / "galaxy.yml").read_text())["repository"])
+    raw = f"{repository.replace('//github.com/', '//raw.githubusercontent.com/')}/main/"
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)", (ROOT / page).read_text()):
+        assert picture.startswith(raw)
+        assert (ROOT / picture.removeprefix(raw)).is_file()
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/internals.md"])
