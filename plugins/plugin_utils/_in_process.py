@@ -125,7 +125,11 @@ class ActionModule(ActionBase):  # type: ignore[misc]
     def _own_result(
         self, name: str, run: Run, task_vars: dict[str, t.Any], keep: Keep | None
     ) -> dict[str, t.Any]:
+        is_render = bool(self._task.check_mode) and self._playbook().stem == "render"
+        is_render = is_render and _inputs.is_own(self._playbook())
         if not self._is_safe(task_vars):
+            if is_render and not _MISSING:
+                return redact.result({"failed": True, "changed": False, **_elsewhere(task_vars).to_result()})
             self._task.environment = [*(self._task.environment or ()), {process.VARIABLE: run.id}]
             ordinary: dict[str, t.Any] = self._execute_module(
                 module_name=f"accelerators.openshift.{name}",
@@ -141,7 +145,6 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         contacts = Contacts(Path(constants.DEFAULT_LOCAL_TMP), run)
         show, awaited = _show(task_vars)
-        is_render = check_mode and self._playbook().stem == "render" and _inputs.is_own(self._playbook())
         applied: list[Applied] | None = [] if is_render else None
         call = (name, module.ensure, params, check_mode, diff, show, run, contacts, keep, awaited, applied)
         result = execute(*call)
@@ -200,6 +203,13 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
             rendered
         ) == os.path.dirname(sys.executable)
+
+
+def _elsewhere(task_vars: t.Mapping[str, t.Any]) -> InputError:
+    """Return why render.yml cannot write: only tasks in the process of Ansible hand their objects on."""
+    why = "the tasks run as another user, with another Python or environment, or elsewhere"
+    remedy = "Run render.yml without become, and with connection, Python and environment of Ansible itself."
+    return InputError("INPUT-RENDER", remedy=remedy, value=task_vars.get("gpu_render_dir"), why=why)
 
 
 def _show(task_vars: t.Mapping[str, t.Any]) -> tuple[Show, t.Callable[[list[str]], None]]:

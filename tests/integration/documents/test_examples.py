@@ -1,14 +1,16 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each file of examples/ is planned, run in check mode, run twice, and removed, on a cluster of its kind."""
+"""Each file of examples/ is rendered, planned, checked, run twice and removed, on its kind of cluster."""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+import yaml
 from cluster import own
 from integration.playbook import ROOT
 from integration.scenarios.place import Place
@@ -18,6 +20,7 @@ from integration.wire import Audit
 Data = dict[str, t.Any]
 STARTS_CLUSTERS: t.Final = True
 OPERATOR: t.Final = "nvidia-gpu-operator"
+WAVE: t.Final = "argocd.argoproj.io/sync-wave"
 pytestmark = pytest.mark.long("each example, one after the other: test_requests.py runs examples/demo.yml")
 
 
@@ -73,14 +76,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield Place(cluster, demo, Audit(cluster.needs_sandbox().audit_log, cluster.client))
 
 
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [(CASES.get(name, Case()).scenario, name) for name in RUN],
-    indirect=["place"],
-    ids=RUN,
-)
-def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
-    case = CASES.get(name, Case())
+def prepare(place: Place, case: Case) -> None:
     for node, labels in case.labels.items():
         place.client.patch("v1", "nodes", node, None, {"metadata": {"labels": labels}})
     for secret in case.secrets:
@@ -89,6 +85,43 @@ def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
         files = {"gridd.conf": "FeatureType=4", "client_configuration_token.tok": "token"}
         made = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": files}
         place.client.apply(made)
+
+
+each_example = pytest.mark.parametrize(
+    ("place", "name"),
+    [(CASES.get(name, Case()).scenario, name) for name in RUN],
+    indirect=["place"],
+    ids=RUN,
+)
+
+
+@each_example
+def test_it_is_rendered_for_git(place: Place, name: str, tmp_path: Path) -> None:
+    """Argo CD can apply the files: one object each, in order, listed, nothing secret, and the same again."""
+    prepare(place, CASES.get(name, Case()))
+    turns = []
+    for _turn in range(2):
+        assert place.writes(place.done("render", file=name, gpu_render_dir=str(tmp_path))) == []
+        turns.append({path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()})
+    assert turns[0] == turns[1]
+    files = turns[1]
+    readme = files.pop("README.md")
+    waves: dict[str, int] = {}
+    for file, text in files.items():
+        (manifest,) = yaml.safe_load_all(text)
+        metadata = manifest["metadata"]
+        wave = waves[f"{manifest['kind']} {metadata['name']}"] = int(metadata["annotations"][WAVE])
+        assert file.startswith(f"{wave:02}-")
+        assert f"]({file})" in readme
+        assert manifest["kind"] not in ("Secret", "Node")
+    assert {wave for kind, wave in waves.items() if kind.startswith("Namespace ")} <= {0}
+    assert readme.count(".yaml](") == len(files)
+
+
+@each_example
+def test_it_is_planned_made_kept_and_removed(place: Place, name: str) -> None:
+    case = CASES.get(name, Case())
+    prepare(place, case)
     given: Data = {"file": name, **PATIENT}
     for planned in (place.done("plan", **given), place.done("enable_gpus", "--check", **given)):
         assert place.writes(planned) == []

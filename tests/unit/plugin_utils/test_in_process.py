@@ -17,7 +17,7 @@ from ansible import constants
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import process
-from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process, _inputs
 
 OTHER_PYTHON = "/opt/other/bin/python3"
 
@@ -71,6 +71,14 @@ def test_an_environment_of_empty_maps_is_none() -> None:
 def test_the_switch_for_the_ordinary_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCELERATORS_IN_PROCESS", "0")
     assert not action()._is_safe({})
+
+
+def test_a_render_that_could_not_write_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugin = action(become=True, check_mode=True)
+    monkeypatch.setattr(plugin, "_playbook", lambda: _inputs.ROOT / "playbooks/render.yml")
+    refused = plugin._own_result("gpu_quota", process.own_run(), {"gpu_render_dir": "/git"}, None)
+    assert (refused["failed"], refused["code"]) == (True, "INPUT-RENDER")
+    assert "become" in refused["remedy"]
 
 
 def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
