@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 import yaml
 from documents import rights
@@ -31,6 +34,16 @@ def test_a_manifest_has_the_roles_of_its_playbook() -> None:
 def test_every_place_of_the_table_has_its_usual_namespaces() -> None:
     places = {place for rows in needs.TABLE.values() for place, _verbs, _resources in rows}
     assert places - {"-", "*"} | set(needs.OPERATORS.values()) == set(needs.NAMESPACES)
+
+
+def test_the_page_has_each_place_with_its_namespaces() -> None:
+    """And the places whose namespaces the playbook creates."""
+    page = (Path(__file__).parents[3] / "docs/rights.md").read_text()
+    table = page[page.index("| place | namespaces |") : page.index("The playbook creates namespaces")]
+    cells = re.findall(r"\| `(\w+)` \| (?:`([\w-]+)`|none)", table)
+    assert {place: (name,) if name else () for place, name in cells} == needs.NAMESPACES
+    made = page[page.index("The playbook creates namespaces") :].partition(" that are missing")[0]
+    assert re.findall(r"`(\w+)`", made) == list(grant.CREATED)
 
 
 @pytest.mark.parametrize("playbook", needs.GRANTED)
