@@ -101,11 +101,17 @@ def test_a_playbook_that_lists_operators_knows_the_variables_of_their_roles(play
     assert imported >= set(roles)
 
 
+# Modules of Ansible that take a file or folder of the user.
+FILED: t.Final = ("copy", "find", "include_vars")
+
+
 def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
     """Yield the templates of playbooks that name a file for a module or a lookup."""
     if isinstance(value, dict):
-        copied = value.get("ansible.builtin.copy") or value.get("ansible.builtin.find") or {}
-        yield from (copied[key] for key in ("dest", "paths") if key in copied)
+        copied = next(
+            (value[f"ansible.builtin.{name}"] for name in FILED if f"ansible.builtin.{name}" in value), {}
+        )
+        yield from (copied[key] for key in ("dest", "dir", "paths") if key in copied)
         ours = [inner for name, inner in value.items() if str(name).startswith("accelerators.openshift.")]
         yield from (inner["path"] for inner in ours if isinstance(inner, dict) and "path" in inner)
         for inner in value.values():
@@ -124,6 +130,7 @@ def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
         "playbooks/gpu_variables/vars/main/catalogue.yml",
         *(f"playbooks/{name}.yml" for name in ("before_openshift_update", "conformance", "drift", "mirror")),
         *(f"playbooks/{name}.yml" for name in ("must_gather", "plan", "rbac", "render", "report_use")),
+        "playbooks/awx_setup.yml",
         "playbooks/rotate_pull_secret.yml",
     ],
 )
