@@ -28,6 +28,7 @@ options:
     description:
       - All pools of a run, as RV(accelerators.openshift.gpu_plan#module:plan) has them in C(pools).
       - O(state=absent) needs only their names, and deletes the profiles that offer nothing else.
+        O(hardware_profiles=false) needs only their names too.
     type: list
     elements: dict
     required: true

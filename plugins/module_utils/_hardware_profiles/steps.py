@@ -44,11 +44,11 @@ def present(api: Api, params: GpuHardwareProfileParams) -> dict[str, t.Any]:
 
     Raises AcceleratorError before the first write for anything that is in the way.
     """
-    pools = [Pool.from_result(raw, f"pools[{index}]") for index, raw in enumerate(params["pools"])]
-    if not pools:
+    if not params["pools"]:
         return {"profiles": []}
     if not params["hardware_profiles"]:
-        return _take_back(api, [pool.name for pool in pools])
+        return _take_back(api, [str(pool.get("name")) for pool in params["pools"]])
+    pools = [Pool.from_result(raw, f"pools[{index}]") for index, raw in enumerate(params["pools"])]
     if params["claims"]:
         raise AcceleratorError("POLICY-PROFILE-CLAIMS")
     kinds = _kinds(api)

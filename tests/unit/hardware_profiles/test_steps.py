@@ -142,7 +142,8 @@ def test_what_is_no_longer_offered_is_taken_back(kinds: tuple[int, ...]) -> None
     world.present(P4D, hardware_profiles=False, claims=True, check_mode=True)
     assert (len(world.all()), world.server.writes()) == (3, [])
     world.one("inference")["metadata"]["labels"] = {}
-    assert world.present(P4D, hardware_profiles=False, claims=True) == []
+    only_names = params([{"name": "training"}], hardware_profiles=False, claims=True)
+    assert steps.present(api_on(world.server), only_names) == {"profiles": []}
     assert {name.partition("/")[2] for name in world.all()} == {"others", "inference"}
     world.present(P4D, hardware_profiles=False)
     assert world.server.writes() == []
