@@ -34,7 +34,7 @@ STATE: t.Final = ".render.json"
 def write(given: str, variables: Data, run: Run, applied: t.Iterable[Applied], result: Data) -> Data:
     """Add the objects of a task to the folder. Return the result, or a failed one if it cannot be written."""
     try:
-        folder = _report.folder(given, variables)
+        folder = _report.folder(str(given), variables)
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_others(folder / "README.md", files.TITLE)
         pools = result.get("machine_pools") or (result.get("plan") or {}).get("machine_pools") or ()

@@ -9,6 +9,7 @@ import json
 import typing as t
 from pathlib import Path
 
+import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
@@ -132,6 +133,7 @@ def test_a_file_that_no_render_made_stays_as_it_is(tmp_path: Path) -> None:
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "git").write_text("")
     refused = _render.write(str(tmp_path / "git"), {}, NO_RUN, [(QUOTA, "")], {})
+    assert not (tmp_path / "git").read_text()
     assert (refused["code"], "File exists" in refused["message"]) == ("INPUT-RENDER", True)
 
 
@@ -143,3 +145,9 @@ def test_a_second_render_gives_the_same_files(tmp_path: Path) -> None:
         (tmp_path / _render.STATE).write_text(left)
         assert _render.write(str(tmp_path), {}, NO_RUN, [(POLICY, "")], {}) == {}
         assert {file.name: file.read_bytes() for file in tmp_path.glob("[!.]*")} == first
+
+
+def test_a_folder_may_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _render.write(t.cast("str", 5), {}, NO_RUN, [(QUOTA, "")], {})
+    assert (tmp_path / "5/README.md").is_file()
