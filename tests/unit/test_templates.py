@@ -108,9 +108,9 @@ FILED: t.Final = ("copy", "find", "include_vars")
 def files_of_users(value: t.Any) -> t.Iterator[t.Any]:
     """Yield the templates of playbooks that name a file for a module or a lookup."""
     if isinstance(value, dict):
-        copied = next(
-            (value[f"ansible.builtin.{name}"] for name in FILED if f"ansible.builtin.{name}" in value), {}
-        )
+        copied: dict[str, t.Any] = {}
+        for name in FILED:
+            copied |= value.get(f"ansible.builtin.{name}") or {}
         yield from (copied[key] for key in ("dest", "dir", "paths") if key in copied)
         ours = [inner for name, inner in value.items() if str(name).startswith("accelerators.openshift.")]
         yield from (inner["path"] for inner in ours if isinstance(inner, dict) and "path" in inner)

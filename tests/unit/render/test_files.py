@@ -14,6 +14,7 @@ import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.run import NO_RUN
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Applied
 from ansible_collections.accelerators.openshift.plugins.module_utils._render.files import (
     HEADER,
     readme,
@@ -118,7 +119,7 @@ def test_node_pools_of_another_cluster_are_in_a_folder_of_their_own(tmp_path: Pa
 
 def test_a_file_that_no_render_made_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Our clusters\n")
-    refused = _render.write(str(tmp_path), {}, NO_RUN, [(QUOTA, "")], {})
+    refused = _render.write(str(tmp_path), {}, NO_RUN, [Applied(QUOTA, "")], {})
     assert (refused["failed"], refused["code"]) == (True, "INPUT-RENDER")
     assert f"no render has made the file that is there: {tmp_path}/README.md" in refused["message"]
     assert [file.name for file in tmp_path.iterdir()] == ["README.md"]
@@ -126,28 +127,28 @@ def test_a_file_that_no_render_made_stays_as_it_is(tmp_path: Path) -> None:
     other.mkdir()
     file = other / rendered(QUOTA, "").file
     file.write_text("kind: ResourceQuota\n")
-    assert _render.write(str(other), {}, NO_RUN, [(QUOTA, "")], {})["code"] == "INPUT-RENDER"
+    assert _render.write(str(other), {}, NO_RUN, [Applied(QUOTA, "")], {})["code"] == "INPUT-RENDER"
     assert file.read_text() == "kind: ResourceQuota\n"
 
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "git").write_text("")
-    refused = _render.write(str(tmp_path / "git"), {}, NO_RUN, [(QUOTA, "")], {})
+    refused = _render.write(str(tmp_path / "git"), {}, NO_RUN, [Applied(QUOTA, "")], {})
     assert not (tmp_path / "git").read_text()
     assert (refused["code"], "File exists" in refused["message"]) == ("INPUT-RENDER", True)
 
 
 def test_a_second_render_gives_the_same_files(tmp_path: Path) -> None:
     """The state of a run that was killed, or of another run, counts for nothing."""
-    _render.write(str(tmp_path), {}, NO_RUN, [(POLICY, "")], {})
+    _render.write(str(tmp_path), {}, NO_RUN, [Applied(POLICY, "")], {})
     first = {file.name: file.read_bytes() for file in tmp_path.glob("[!.]*")}
     for left in ("{", json.dumps({"run": "another", "objects": {"Pod a": ["Pod a"]}})):
         (tmp_path / _render.STATE).write_text(left)
-        assert _render.write(str(tmp_path), {}, NO_RUN, [(POLICY, "")], {}) == {}
+        assert _render.write(str(tmp_path), {}, NO_RUN, [Applied(POLICY, "")], {}) == {}
         assert {file.name: file.read_bytes() for file in tmp_path.glob("[!.]*")} == first
 
 
 def test_a_folder_may_be_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    _render.write(t.cast("str", 5), {}, NO_RUN, [(QUOTA, "")], {})
+    _render.write(t.cast("str", 5), {}, NO_RUN, [Applied(QUOTA, "")], {})
     assert (tmp_path / "5/README.md").is_file()
