@@ -112,9 +112,7 @@ def test_a_pool_that_leaves_the_list_is_no_longer_offered(
     assert list(seen(cluster)) == ["inference"]
 
 
-def test_what_is_no_longer_offered_is_taken_back(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
+def test_what_is_no_longer_offered_is_taken_back(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     off = {"gpu_pools": [INFERENCE], "gpu_queues": [], "gpu_hardware_profiles": False}
     planned = run(playbook, "plan", **off)
     assert audit.writes(*planned.tasks) == []
