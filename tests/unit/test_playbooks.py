@@ -191,7 +191,7 @@ def test_every_variable_is_ours_by_name(name: str) -> None:
 def options(module: str) -> Data:
     """The options that a module documents, those of its fragments included."""
     doc = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{module}").DOCUMENTATION)
-    found: Data = dict(doc["options"])
+    found: Data = dict(doc.get("options") or {})
     for fragment in doc["extends_documentation_fragment"]:
         if fragment.startswith("accelerators.openshift."):
             file, _dot, part = fragment.removeprefix("accelerators.openshift.").partition(".")
