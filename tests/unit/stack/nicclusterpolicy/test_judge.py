@@ -165,5 +165,8 @@ def test_ready_before_the_new_version_reached_its_daemonset() -> None:
         {"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.0"}
     ]
     assert "version doca3.5.0" in verdict(old).message
+    driver = old["daemonsets"][0]
+    named = [{**driver, "metadata": driver["metadata"] | {"name": f"mofed-{number}"}} for number in range(4)]
+    assert verdict(old | {"daemonsets": [*old["daemonsets"], *named]}).message.count("(version") == 3
     assert [verdict(one).reason for one in (old, world(policies=[]))] == ["Rollout", "NoPolicy"]
     assert stages(old) == {"crd": ("pending", "")}

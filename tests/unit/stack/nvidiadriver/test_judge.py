@@ -86,12 +86,7 @@ def test_a_driver_without_a_version_is_no_older_and_one_that_is_not_there_yet_is
     assert nvidiadriver_judge.judge(seen, [driver("a")]) == []
     assert summarize(seen, [driver("a")])[0]["version"] == ""
     (found,) = summarize({**seen, "drivers": [], "nodes": []}, [driver("a", gpu="x")])
-    assert found == {
-        **dict.fromkeys(("state", "reason", "version"), ""),
-        "name": "a",
-        "node_selector": {"gpu": "x"},
-        "nodes": [],
-    }
+    assert (found["state"], found["version"], found["node_selector"]) == ("", "", {"gpu": "x"})
 
 
 def test_a_finding_about_a_node_names_its_pool() -> None:
