@@ -82,9 +82,14 @@ def _refuse_missing_tags(api: Api, job: Job, policies: t.Iterable[KubeObject]) -
     forms = {f"{name}-{found[-1]}": f"{name}-{found[0]}" for name in names for found in ends}
     for told in look_up(api, forms, job.namespace).values():
         if told.verdict == image.MISSING:
-            facts: dict[str, t.Any] = {"words": told.words, "mirror": image.mirror_of(told)}
-            other = forms[told.image]
-            raise AcceleratorError("MIRROR-OS-TAG", user=end, image=told.image, other=other, **facts)
+            raise AcceleratorError(
+                "MIRROR-OS-TAG",
+                user=end,
+                image=told.image,
+                words=told.words,
+                other=forms[told.image],
+                mirror=image.mirror_of(told),
+            )
         if told.verdict != image.THERE:
             api.warn(f"{end} takes the driver image {told.image}, and it is not known whether that exists.")
 

@@ -57,8 +57,14 @@ def of_release(groups: Groups, known: Answers, operator: Release | None) -> Grou
         is_gone = bool(own and operator) and known[own[0]].verdict == image.MISSING
         if is_gone and (other := image.best(group, known)).verdict == image.THERE:
             user, told = f"GPU operator {write(operator or (0, 0))}", known[own[0]]
-            facts: dict[str, t.Any] = {"user": user, "words": told.words, "mirror": image.mirror_of(told)}
-            raise NotReadyError("MIRROR-OS-TAG", image=own[0], other=other.image, **facts)
+            raise NotReadyError(
+                "MIRROR-OS-TAG",
+                user=user,
+                image=own[0],
+                words=told.words,
+                other=other.image,
+                mirror=image.mirror_of(told),
+            )
     return found
 
 
