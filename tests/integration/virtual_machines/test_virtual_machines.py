@@ -122,4 +122,5 @@ def test_a_removal_gives_everything_back(cluster: Cluster, playbook: Playbook) -
     assert spec(cluster)["permittedHostDevices"] == {"pciHostDevices": [QAT]}
     assert "disableMDevConfiguration" not in (spec(cluster).get("featureGates") or {})
     for name in ("pass-0", "vgpu-0"):
-        assert not [key for key in node(cluster, name)["metadata"]["labels"] if key.endswith(".config")]
+        marks = [key for key in node(cluster, name)["metadata"]["labels"] if ".config" in key]
+        assert [key for key in marks if key.startswith("nvidia.com/")] == []
