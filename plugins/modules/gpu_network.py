@@ -48,6 +48,13 @@ options:
     type: list
     elements: str
     default: []
+  adopt:
+    description:
+      - What to do with fields of our objects that another field manager set. V(report) refuses them with both
+        values. V(take) overwrites them, and those of a C(SriovOperatorConfig) that others made.
+    type: str
+    choices: [report, take]
+    default: report
   nic_namespace:
     description: Namespace of the NVIDIA network operator.
     type: str
@@ -152,6 +159,7 @@ duration:
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import adoption
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     LOCK,
@@ -168,6 +176,7 @@ SPEC = ArgumentSpec(
     options={
         "networks": {"type": "list", "elements": "dict", "default": []},
         "pools": {"type": "list", "elements": "str", "default": []},
+        **adoption.OPTION,
         "nic_namespace": {"type": "str", "default": "nvidia-network-operator"},
         "wait_for_driver": {"type": "bool", "default": False},
         "grace": {"type": "float", "default": 120},

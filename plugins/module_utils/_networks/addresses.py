@@ -101,17 +101,17 @@ def overlap(one: Given, other: Given) -> bool:
     )
 
 
-def is_range(value: t.Any) -> bool:
-    """Return True if the value is a range of addresses, such as 10.1.0.0/16."""
+def whole(value: t.Any) -> str:
+    """Return the range of an address with a mask, such as 10.1.0.0/16 of 10.1.0.7/16; "" for what is none."""
     try:
-        return isinstance(value, str) and bool(ipaddress.ip_network(value))
+        return str(ipaddress.ip_network(value, strict=False)) if isinstance(value, str) else ""
     except ValueError:
-        return False
+        return ""
 
 
 def holds(given: Given, cidr: str) -> bool:
     """Return True if the network gives away an address of this range."""
-    return overlap(given, {"range": str(ipaddress.ip_network(cidr, strict=False))})
+    return overlap(given, {"range": whole(cidr)})
 
 
 def capacity(given: Given) -> int | None:

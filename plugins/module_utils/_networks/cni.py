@@ -24,7 +24,8 @@ def read(value: t.Any, name: str, path: str, problems: Problems) -> Config:
     if not isinstance(value, t.Mapping):
         problems.add("NET-VALUE", path, why="it is no JSON object")
         return {}
-    config = {"cniVersion": VERSION, "name": name, **value}
+    # YAML also has dates, and keys that are no text.
+    config: Config = json.loads(json.dumps({"cniVersion": VERSION, "name": name, **value}, default=str))
     plugins = config.get("plugins", [config])
     if not isinstance(plugins, list) or not plugins or not all(map(_has_type, plugins)):
         problems.add("NET-VALUE", path, why="it has neither type nor plugins, each with a type")

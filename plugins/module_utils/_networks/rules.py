@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import typing as t
 
 from .._catalogue.well_known import MELLANOX
 from .._core.input import Problems
-from .._core.objects import KubeObject, named, number_of
+from .._core.objects import KubeObject, name, number_of
 from . import addresses, cni, schema
 from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
 
 # Options of a network that its nodes have once, in a SriovNetworkPoolConfig.
 OF_NODES: t.Final = ("max_unavailable", "rdma_mode")
+Card = t.Mapping[str, t.Any]
 _OF_CARDS: t.Final = {"vendor": MELLANOX, "device": ""}
 
 
@@ -26,9 +28,11 @@ def read(value: t.Any, path: str) -> list[Network]:
     return networks
 
 
-def checked(value: t.Any, path: str, problems: Problems) -> list[Network]:
-    """Return the networks; add every problem."""
-    networks = schema.read(value, path, problems)
+def checked(
+    value: t.Any, path: str, problems: Problems, pools: t.Collection[str] | None = None
+) -> list[Network]:
+    """Return the networks; add every problem. pools: as in `schema.read`."""
+    networks = schema.read(value, path, problems, pools)
     for index, network in enumerate(networks):
         for other in networks[:index]:
             _check_pair(network, other, problems)
@@ -44,11 +48,7 @@ def placed(networks: t.Sequence[Network], pools: t.Mapping[str, NodePool]) -> li
     policies: dict[str, str] = {}
     for network in networks:
         mine = [pool.name for pool in network.pools] or list(pools)
-        for index, pool in enumerate(mine):
-            if pool not in pools:
-                known, where = ", ".join(pools), f"{network.path}.pools[{index}]"
-                problems.add("POOL-UNKNOWN", where, pool=pool, known=known, option="pools of the network")
-        those = tuple(pools[pool] for pool in mine if pool in pools)
+        those = tuple(pools[pool] for pool in mine)
         found.append(dataclasses.replace(network, pools=those))
         for policy in map(network.policy_name, those) if network.is_sriov else ():
             if (other := policies.setdefault(policy, network.path)) != network.path:
@@ -63,8 +63,8 @@ def _check_pair(network: Network, other: Network, problems: Problems) -> None:
     """Add a problem for what this network cannot have beside an earlier one."""
     if network.name == other.name:
         problems.add("POOL-DUPLICATE", f"{network.path}.name", name=network.name)
-    are_devices = network.kind in DOMAINS and other.kind in DOMAINS
-    if are_devices and network.resource == other.resource:
+    have_devices = network.kind in DOMAINS or other.kind in DOMAINS
+    if have_devices and network.resource == other.resource:
         problems.add("NET-SAME-RESOURCE", f"{network.path}.resource", name=network.resource, other=other.path)
     for mine in _addresses(network):
         for theirs in _addresses(other):
@@ -88,9 +88,11 @@ def _addresses(network: Network) -> list[addresses.Given]:
     """Return the ranges of the network; of a user's own configuration those of whereabouts."""
     if network.kind != schema.CUSTOM:
         return [network.ipam]
-    given = [plugin.get("ipam") for plugin in cni.plugins_of(network.options["config"])]
-    ranges = [ipam.get("range") for ipam in given if isinstance(ipam, dict)]
-    return [{"range": text} for text in ranges if addresses.is_range(text)]
+    found = [plugin.get("ipam") for plugin in cni.plugins_of(network.options["config"])]
+    for ipam in [ipam for ipam in found if isinstance(ipam, dict)]:
+        found += ipam["ipRanges"] if isinstance(ipam.get("ipRanges"), list) else []
+    ranges = [addresses.whole(entry.get("range")) for entry in found if isinstance(entry, dict)]
+    return [{"range": text} for text in ranges if text]
 
 
 def _check_cards(network: Network, other: Network, problems: Problems) -> None:
@@ -105,7 +107,7 @@ def _check_cards(network: Network, other: Network, problems: Problems) -> None:
         problems.add("NET-VF-OVERLAP", where, value="the network", taken="the cards", other=also)
     for index, interface in enumerate(mine.get("interfaces") or []):
         for taken in theirs.get("interfaces") or []:
-            if _meet(interface, mine["vfs"], taken, theirs["vfs"]):
+            if schema.meet(interface, mine["vfs"], taken, theirs["vfs"]):
                 where = f"{network.path}.{network.kind}.interfaces[{index}]"
                 also = f"{other.path}.{other.kind}.interfaces"
                 problems.add("NET-VF-OVERLAP", where, value=interface, taken=taken, other=also)
@@ -126,17 +128,10 @@ def _may_meet(one: t.Mapping[str, t.Any], other: t.Mapping[str, t.Any]) -> bool:
     return bool(roots[0] & roots[1]) if all(roots) else not (any(roots) and any(named_cards))
 
 
-def _meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
-    if one.partition("#")[0] != other.partition("#")[0]:
-        return False
-    mine, theirs = schema.vf_range(one, vfs), schema.vf_range(other, their_vfs)
-    return mine is None or theirs is None or (mine[0] <= theirs[1] and theirs[0] <= mine[1])
-
-
 def check_size(network: Network, nodes: int, problems: Problems) -> None:
     """Add a problem if the addresses are not enough for this number of nodes."""
     enough = addresses.capacity(network.ipam)
-    if enough is not None and nodes > enough:
+    if enough is not None and max(nodes, 1) > enough:
         where, value = f"{network.path}.ipam.range", network.ipam["range"]
         places, having = number_of(enough, "node"), number_of(nodes, "node")
         problems.add("NET-TOO-SMALL", where, value=value, enough=places, nodes=having)
@@ -155,24 +150,33 @@ def check_cluster(network: Network, live: KubeObject, problems: Problems) -> Non
 
 
 def check_cards(
-    network: Network, nodes: t.Iterable[KubeObject], states: t.Sequence[KubeObject], problems: Problems
+    networks: t.Iterable[tuple[Network, t.Collection[str]]],
+    states: t.Iterable[KubeObject],
+    problems: Problems,
 ) -> None:
     """Add a problem for cards whose link is of the other type: the SR-IOV operator would change it.
 
-    states: SriovNetworkNodeStates; a node without one is not judged.
+    Also for functions that two networks have, as no webhook compares names with addresses, and for an MTU
+    above that of the interface. networks: each with the names of its nodes. states: SriovNetworkNodeStates; a
+    node without one is not judged.
     """
-    for node in nodes:
-        state = named(states, node["metadata"]["name"])
+    for state in states:
         for card in (state.get("status") or {}).get("interfaces") or []:
-            if is_card(network, card) and not problems.at(f"{network.path}.kind"):
-                _check_card(network, node["metadata"]["name"], card, problems)
+            using = [
+                network for network, nodes in networks if name(state) in nodes and is_card(network, card)
+            ]
+            for index, network in enumerate(using):
+                _check_link(network, name(state), card, problems)
+                _check_mtu(network, using, name(state), card, problems)
+                for other in using[:index] if network.is_sriov else ():
+                    _check_functions(network, other, name(state), card, problems)
 
 
-def is_card(network: Network, card: t.Mapping[str, t.Any]) -> bool:
+def is_card(network: Network, card: Card) -> bool:
     """Return True if the network uses this interface of a node state."""
     options = network.options
-    if network.kind == IPOIB:
-        return bool(card.get("name") == options["master"])
+    if not network.is_sriov:
+        return bool(card.get("name") == options.get("master"))
     names = [interface.partition("#")[0] for interface in options.get("interfaces") or []]
     roots, device = options.get("root_devices") or [], options.get("device")
     is_vendor = names or roots or card.get("vendor") == options.get("vendor", MELLANOX)
@@ -184,17 +188,38 @@ def is_card(network: Network, card: t.Mapping[str, t.Any]) -> bool:
     )
 
 
-def _check_card(network: Network, node: str, card: t.Mapping[str, t.Any], problems: Problems) -> None:
-    link = str(card.get("linkType") or "").upper()
+def _check_link(network: Network, node: str, card: Card, problems: Problems) -> None:
+    where, link = f"{network.path}.kind", str(card.get("linkType") or "").upper()
     wanted = "IB" if network.kind in (SRIOV_IB, IPOIB) else "ETH"
-    if link and link != wanted:
+    if link and link != wanted and not problems.at(where):
         words = {"IB": "InfiniBand", "ETH": "Ethernet"}
-        problems.add(
-            "NET-LINK",
-            f"{network.path}.kind",
-            kind=network.kind,
-            needs=words[wanted],
-            interface=card.get("name"),
-            node=node,
-            link=words.get(link, link),
-        )
+        kind, needs, has = network.kind, words[wanted], words.get(link, link)
+        interface = card.get("name")
+        problems.add("NET-LINK", where, kind=kind, needs=needs, interface=interface, node=node, link=has)
+
+
+def _check_mtu(
+    network: Network, using: t.Iterable[Network], node: str, card: Card, problems: Problems
+) -> None:
+    """Add a problem for a macvlan above an interface that no network of functions gives its MTU."""
+    where, mtu = f"{network.path}.mtu", int(card.get("mtu") or 0)
+    highest = max(mtu, *(other.mtu or 0 for other in using if other.is_sriov), 0)
+    if network.kind == schema.MACVLAN and mtu and (network.mtu or 0) > highest and not problems.at(where):
+        why = f"interface {network.options['master']} of node {node} has an MTU of {highest}"
+        problems.add("NET-VALUE", where, remedy=f"Set {where} to {highest} at most.", why=why)
+
+
+def _check_functions(network: Network, other: Network, node: str, card: Card, problems: Problems) -> None:
+    where, vfs = f"{network.path}.{network.kind}", [network.options["vfs"], other.options.get("vfs", 0)]
+    pairs = itertools.product(_functions(network, card), _functions(other, card))
+    if not problems.at(where) and any(schema.meet(mine, vfs[0], taken, vfs[1]) for mine, taken in pairs):
+        also, taken = f"{other.path}.{other.kind}", f"{card.get('name')} of node {node}"
+        problems.add("NET-VF-OVERLAP", where, value="the network", taken=taken, other=also)
+
+
+def _functions(network: Network, card: Card) -> list[str]:
+    """Return the functions of the card that the network has, as C(interfaces) has them."""
+    # A card that the kernel has no driver for has no name.
+    card_name = str(card.get("name") or "")
+    given = network.options.get("interfaces") or ([card_name] if network.is_sriov else [])
+    return [interface for interface in given if interface.partition("#")[0] == card_name]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing as t
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from .._core.input import Field, Problems, read_map
 from .._core.namespaces import is_of_platform
 from .._core.ownership import pool_label
 from .._core.syntax import name_fault, resource_fault
+from .._frame.nested import near
 from . import addresses, cni
 
 Given = dict[str, t.Any]
@@ -20,6 +22,8 @@ SRIOV, SRIOV_IB, CUSTOM = "sriov", "sriov_ib", "custom"
 KINDS: t.Final = (MACVLAN, IPOIB, HOST_DEVICE, SRIOV, SRIOV_IB, CUSTOM)
 # Kinds whose pods get a device of their own, with the domain of its resource.
 DOMAINS: t.Final = {SRIOV: "openshift.io", SRIOV_IB: "openshift.io", HOST_DEVICE: "nvidia.com"}
+# Releases of the SR-IOV operator before 2026-08 take no hyphen.
+_RESOURCE: t.Final = re.compile(r"[A-Za-z0-9](\w{0,61}[A-Za-z0-9])?", re.ASCII)
 _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 
@@ -151,18 +155,23 @@ class Network:
         }
 
 
-def read(value: t.Any, path: str, problems: Problems) -> list[Network]:
-    """Return the networks that are valid by themselves. Add a problem for everything else."""
+def read(
+    value: t.Any, path: str, problems: Problems, pools: t.Collection[str] | None = None
+) -> list[Network]:
+    """Return the networks that are valid by themselves. Add a problem for everything else.
+
+    pools: names of the pools that there are; None if nobody knows.
+    """
     if not isinstance(value, (list, tuple)):
         problems.add("POOL-TYPE", path, form="a list of networks", value=repr(value))
         return []
-    found = [_network(entry, f"{path}[{index}]", problems) for index, entry in enumerate(value)]
+    found = [_network(entry, f"{path}[{index}]", problems, pools) for index, entry in enumerate(value)]
     return [network for network in found if network is not None]
 
 
-def _network(entry: t.Any, path: str, problems: Problems) -> Network | None:
+def _network(entry: t.Any, path: str, problems: Problems, known: t.Collection[str] | None) -> Network | None:
     given = read_map(entry, FIELDS, path, problems)
-    pools = _pools(given.get("pools") or [], f"{path}.pools", problems)
+    pools = _pools(given.get("pools") or [], f"{path}.pools", problems, known)
     kind: str = given.get("kind") or ""
     if kind:
         _check_kind(given, kind, path, problems)
@@ -182,8 +191,10 @@ def _network(entry: t.Any, path: str, problems: Problems) -> Network | None:
     return Network(path, given["name"], kind, pools, names, resource, ipam, given.get("mtu"), options)
 
 
-def _pools(value: t.Any, path: str, problems: Problems) -> tuple[NodePool, ...]:
-    """Return the pools. value: names, or maps as gpu_plan returns them."""
+def _pools(
+    value: t.Any, path: str, problems: Problems, known: t.Collection[str] | None
+) -> tuple[NodePool, ...]:
+    """Return the pools. value: names, or maps as gpu_plan returns them. known: as in `read`."""
     if not isinstance(value, (list, tuple)):
         problems.add("POOL-TYPE", path, form="a list of names of pools", value=repr(value))
         return ()
@@ -191,9 +202,15 @@ def _pools(value: t.Any, path: str, problems: Problems) -> tuple[NodePool, ...]:
     for index, entry in enumerate(value):
         given = {"name": entry} if isinstance(entry, str) else entry
         pool = read_map(given, _POOL, f"{path}[{index}]", problems)
-        if "name" in pool:
-            label = pool.get("node_selector") or pool_label(pool["name"])
-            found.append(NodePool(pool["name"], label, pool.get("nodes", 0)))
+        if "name" not in pool:
+            continue
+        where, name = f"{path}[{index}]", pool["name"]
+        if known is not None and name not in known:
+            names = ", ".join(known)
+            problems.add("POOL-UNKNOWN", where, pool=near(name, known), known=names, option=where)
+        elif name in [other.name for other in found]:
+            problems.add("POOL-DUPLICATE", where, name=name)
+        found.append(NodePool(name, pool.get("node_selector") or pool_label(name), pool.get("nodes", 0)))
     return tuple(found)
 
 
@@ -219,11 +236,18 @@ def _check_sriov(given: Given, path: str, problems: Problems) -> None:
     share = given.get("max_unavailable")
     if share is not None and (fault := _share_fault(str(share))):
         problems.add("POOL-VALUE", f"{path}.max_unavailable", f"{share!r} {fault}.", 'Write 1 or "20%".')
+    if given.get("rdma") and given.get("driver") == "vfio-pci":
+        problems.add("POOL-CONFLICT", f"{path}.rdma", other="driver vfio-pci")
     for index, interface in enumerate(given.get("interfaces") or []):
         numbers = vf_range(interface, given.get("vfs", 0))
         if numbers is None or (given.get("vfs") and not 0 <= numbers[0] <= numbers[1] < given["vfs"]):
             why = f"{interface!r} is no name, alone or with functions below vfs (ens1f0np0#0-3)"
             problems.add("NET-VALUE", f"{path}.interfaces[{index}]", why=why)
+            continue
+        for at, taken in enumerate(given["interfaces"][:index]):
+            if meet(interface, given.get("vfs", 1), taken, given.get("vfs", 1)):
+                where, other = f"{path}.interfaces[{index}]", f"{path}.interfaces[{at}]"
+                problems.add("NET-VF-OVERLAP", where, value=interface, taken=taken, other=other)
 
 
 def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
@@ -235,6 +259,14 @@ def vf_range(interface: str, vfs: int) -> tuple[int, int] | None:
     if not mark:
         return (0, vfs - 1)
     return (int(first), int(last)) if first.isdecimal() and last.isdecimal() else None
+
+
+def meet(one: str, vfs: int, other: str, their_vfs: int) -> bool:
+    """Return True if two of C(interfaces) have the same function of one card."""
+    if one.partition("#")[0] != other.partition("#")[0]:
+        return False
+    mine, theirs = vf_range(one, vfs), vf_range(other, their_vfs)
+    return mine is None or theirs is None or (mine[0] <= theirs[1] and theirs[0] <= mine[1])
 
 
 def _check_namespaces(given: t.Sequence[str], path: str, problems: Problems) -> None:
@@ -256,8 +288,7 @@ def _resource(given: Given, kind: str, path: str, problems: Problems) -> str:
             problems.add("NET-VALUE", where, why=why)
         return found
     name = (given.get("resource") or given["name"].replace("-", "_")).removeprefix(f"{domain}/")
-    # Releases of the SR-IOV operator before 2026-08 take no hyphen.
-    if not name.replace("_", "").isalnum() or not name.isascii() or name[0] == "_" or name[-1] == "_":
-        why = f"{name} has more than letters and digits with '_' between them"
+    if not _RESOURCE.fullmatch(name):
+        why = f"{name} is not {domain}/NAME, with at most 63 letters and digits, and '_' between them"
         problems.add("NET-VALUE", where, why=why)
     return f"{domain}/{name}"

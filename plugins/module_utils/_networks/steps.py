@@ -13,9 +13,10 @@ from .._core.errors import AcceleratorError, ApiError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, name, named
 from .._core.ownership import POOL, owned, selector, validation_namespace
-from .._frame.adopt_or_apply import adopt_or_apply
+from .._frame.adopt_or_apply import adopt_or_apply, refuse_conflicts
 from .._frame.argspec import BusyParams, LockParams, StateParams
 from .._frame.dry_run import dry_run_apply
+from .._frame.nested import near
 from .._frame.patch_as_read import patch_as_read
 from .._impact import consent
 from .._impact.impact import Question
@@ -24,7 +25,7 @@ from .._kube.kinds import Kind, known
 from .._nodes import drain
 from . import judge, objects, rules
 from .objects import ADDED, ADDRESSES, CLUSTER_NETWORK, MAKERS, NETWORK, POLICY, SRIOV_NAMESPACE, STATE
-from .schema import IPOIB, MACVLAN, Network
+from .schema import MACVLAN, Network
 
 Result = dict[str, t.Any]
 NODE: t.Final = known("Node")
@@ -39,6 +40,7 @@ class GpuNetworkParams(StateParams, BusyParams, LockParams):
 
     networks: list[dict[str, t.Any]]
     pools: list[str]
+    adopt: t.Literal["report", "take"]
     nic_namespace: str
     wait_for_driver: bool
     grace: float
@@ -76,22 +78,25 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
     if not networks:
         return {"networks": [], "rebooted": [], "ends": []}
     seen = _look(api, params["nic_namespace"], networks)
-    has_new_namespace = _check(api, networks, seen, params["validation_namespace"])
     wanted = objects.build(networks, params["nic_namespace"], MAKERS[MACVLAN].kind in seen.served)
-    _refuse_foreign(wanted, seen)
+    problems = Problems()
+    has_new_namespace = _check(api, networks, seen, params["validation_namespace"], problems)
+    _check_cards(api, networks, wanted, seen, problems)
+    for obj in wanted:
+        _refuse_foreign(obj, seen)
+        refuse_conflicts(seen.of(obj), obj, params["adopt"])
     stale = _stale(networks, wanted, seen)
-    _check_cards(api, networks, wanted, seen)
     questions, nodes = _questions(wanted, stale, seen)
     ends = consent.ask(api, questions, params["on_busy"], "NET-BUSY")
     _merge(api, networks)  # the first write, as it refuses entries of others
     if any(network.is_sriov for network in networks) and _prepare(api, params, networks, seen):
-        _check_cards(api, networks, wanted, seen)
+        _check_cards(api, networks, wanted, seen, Problems())
     if has_new_namespace:
         api.apply(validation_namespace(params["validation_namespace"]))
     for obj in stale:
         api.delete(_kind(obj), name(obj), obj["metadata"].get("namespace"))
     for obj in wanted:
-        api.apply(obj, live=seen.of(obj))
+        adopt_or_apply(api, _kind(obj), obj, params["adopt"], seen.of(obj))
     snapshot = _wait(api, params, networks, wanted, seen)
     found = [judge.summarize(network, snapshot) for network in networks]
     return {"networks": found, "rebooted": nodes, "ends": ends}
@@ -161,17 +166,15 @@ def _list(
     return live, served
 
 
-def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str) -> bool:
-    """Raise AcceleratorError for an operator or a namespace that is missing, and for addresses in use.
+def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str, problems: Problems) -> bool:
+    """Add a problem for an operator or a namespace that is missing, and for addresses in use.
 
     Return whether the namespace `made` is missing, which this module may make.
     """
-    problems = Problems()
-    existing = {name(space) for space in api.list(known("Namespace"), metadata_only=True)}
+    spaces = {name(space): space["metadata"] for space in api.list(known("Namespace"), metadata_only=True)}
     for network in networks:
         for index, space in enumerate(network.namespaces):
-            if space not in existing and space != made:
-                why = f"namespace {space} does not exist"
+            if why := _space_fault(space, {made: {}, **spaces}):
                 problems.add("NET-NAMESPACE", f"{network.path}.namespaces[{index}]", why=why)
         rules.check_cluster(network, seen.cluster, problems)
         rules.check_size(network, len(seen.nodes_of(network)), problems)
@@ -182,8 +185,15 @@ def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str) -> b
             problems.add(
                 "NET-NO-OPERATOR", f"{network.path}.kind", kind=missing.resource, by=missing.provider
             )
-    problems.raise_if_any()
-    return made not in existing and any(made in network.namespaces for network in networks)
+    return made not in spaces and any(made in network.namespaces for network in networks)
+
+
+def _space_fault(space: str, spaces: t.Mapping[str, KubeObject]) -> str:
+    """Return why no pod can start in the namespace, or "". spaces: those that exist, with their metadata."""
+    if space in spaces:
+        since = spaces[space].get("deletionTimestamp")
+        return f"namespace {space} is being deleted since {since}" if since else ""
+    return f"namespace {near(space, spaces)} does not exist"
 
 
 def _missing(network: Network, served: t.Collection[str]) -> Kind | None:
@@ -193,24 +203,23 @@ def _missing(network: Network, served: t.Collection[str]) -> Kind | None:
     return next((kind for kind in needs if kind.kind not in served), None)
 
 
-def _refuse_foreign(wanted: t.Sequence[KubeObject], seen: _Seen) -> None:
+def _refuse_foreign(obj: KubeObject, seen: _Seen) -> None:
     """Raise AcceleratorError for an object of others that has the name of one of ours."""
-    for obj in wanted:
+    live = seen.of(obj)
+    if live is None and (space := (obj.get("spec") or {}).get("networkNamespace")):
+        # The operator would write over an attachment of others.
+        metadata = {"name": name(obj), "namespace": space}
+        obj = {"kind": objects.ATTACHMENT.kind, "metadata": metadata}
         live = seen.of(obj)
-        if live is None and (space := (obj.get("spec") or {}).get("networkNamespace")):
-            # The operator would write over an attachment of others.
-            metadata = {"name": name(obj), "namespace": space}
-            obj = {"kind": objects.ATTACHMENT.kind, "metadata": metadata}
-            live = seen.of(obj)
-        if live is not None and not owned(live):
-            space = obj["metadata"].get("namespace")
-            raise AcceleratorError(
-                "NET-FOREIGN",
-                object=objects.object_name(obj),
-                kind=_kind(obj).resource,
-                name=name(obj),
-                also=f" -n {space}" if space else "",
-            )
+    if live is not None and not owned(live):
+        space = obj["metadata"].get("namespace")
+        raise AcceleratorError(
+            "NET-FOREIGN",
+            object=objects.object_name(obj),
+            kind=_kind(obj).resource,
+            name=name(obj),
+            also=f" -n {space}" if space else "",
+        )
 
 
 def _stale(networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen) -> list[KubeObject]:
@@ -279,7 +288,7 @@ def _prepare(api: Api, params: GpuNetworkParams, networks: t.Sequence[Network], 
             api.apply(wanted)
         return False
     live = api.get(objects.OPERATOR_CONFIG, name(wanted), SRIOV_NAMESPACE)
-    adopt_or_apply(api, objects.OPERATOR_CONFIG, wanted, "report", live)
+    adopt_or_apply(api, objects.OPERATOR_CONFIG, wanted, params["adopt"], live)
     nodes = [node for network in networks if network.is_sriov for node in seen.nodes_of(network)]
     judged, before = judge.known_to(nodes), seen.states
     query = {"states": Query(STATE, SRIOV_NAMESPACE)}
@@ -288,27 +297,29 @@ def _prepare(api: Api, params: GpuNetworkParams, networks: t.Sequence[Network], 
 
 
 def _check_cards(
-    api: Api, networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen
+    api: Api, networks: t.Sequence[Network], wanted: t.Sequence[KubeObject], seen: _Seen, problems: Problems
 ) -> None:
-    """Raise AcceleratorError for cards of the other link, and for a policy that the webhook denies."""
-    problems = Problems()
-    for network in networks:
-        if network.is_sriov or network.kind == IPOIB:
-            rules.check_cards(network, seen.nodes_of(network), seen.states, problems)
-    problems.raise_if_any()
+    """Raise InputError for the problems, those of the cards, and each policy that the webhook denies."""
+    nodes = [(network, {*map(name, seen.nodes_of(network))}) for network in networks]
+    rules.check_cards(nodes, seen.states, problems)
     paths = {network.name: f"{network.path}.{network.kind}" for network in networks}
-    for obj in wanted:
-        if obj["kind"] == POLICY.kind and POLICY.kind in seen.served:
-            try:
-                dry_run_apply(api, obj, seen.of(obj))
-            except ApiError as exc:
-                if api.check_mode and exc.status == 404:
-                    return  # The kind outlived the operator, whose namespace is not there yet.
-                if _DENIED not in exc.message:
-                    raise
-                answer = exc.message[exc.message.index(_DENIED) + len(_DENIED) :].lstrip(": ")
-                path = paths[_label(obj, NETWORK)]
-                raise AcceleratorError("NET-REFUSED", path=path, name=name(obj), answer=answer) from exc
+    for obj in wanted if POLICY.kind in seen.served else ():
+        if obj["kind"] == POLICY.kind and (answer := _denial(api, obj, seen.of(obj))):
+            problems.add("NET-REFUSED", paths[_label(obj, NETWORK)], name=name(obj), answer=answer)
+    problems.raise_if_any()
+
+
+def _denial(api: Api, policy: KubeObject, live: KubeObject | None) -> str:
+    """Return why the webhook of the SR-IOV operator denies the policy, or ""."""
+    try:
+        dry_run_apply(api, policy, live, force=True)
+    except ApiError as exc:
+        if _DENIED in exc.message:
+            return exc.message[exc.message.index(_DENIED) + len(_DENIED) :].lstrip(": ")
+        # The kind outlives the operator, whose namespace is not there then.
+        if not api.check_mode or exc.status != 404:
+            raise
+    return ""
 
 
 def _merge(api: Api, networks: t.Sequence[Network], gone: t.Collection[str] = ()) -> None:

@@ -62,7 +62,8 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     entries = pool_plan.resized(params["pools"], params["gpu_pools_name"], params["replicas"])
     draft = _draft(params, catalogue, entries)
     problems = Problems()
-    networks = network_rules.checked(params["networks"], "gpu_networks", problems)
+    names = [pool["name"] for pool in entries if isinstance(pool, t.Mapping) and "name" in pool]
+    networks = network_rules.checked(params["networks"], "gpu_networks", problems, names)
     place = Place(params["platform"], None, params["accelerator_limits"])
     draft.check(place, problems)
     outside: list[MachinePool] = []

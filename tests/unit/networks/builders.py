@@ -121,6 +121,7 @@ def params(*networks: Given, **given: t.Any) -> GpuNetworkParams:
         "wait_for_driver": False,
         "grace": 30,
         "validation_namespace": "gpu-validation",
+        "adopt": "report",
         **given,
     }
     return t.cast(GpuNetworkParams, made)

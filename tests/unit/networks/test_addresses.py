@@ -95,7 +95,7 @@ def test_ipam_of_a_configuration() -> None:
     assert addresses.config({"type": "none"}, "a") == {}
 
 
-def test_what_is_a_range() -> None:
-    assert addresses.is_range("10.1.0.0/16")
-    assert not addresses.is_range("10.1.0.1-10.1.0.9")
-    assert not addresses.is_range(None)
+def test_the_range_of_an_address() -> None:
+    assert addresses.whole("10.1.0.7/16") == "10.1.0.0/16"
+    assert addresses.whole("10.1.0.1-10.1.0.9") == ""
+    assert addresses.whole(None) == ""

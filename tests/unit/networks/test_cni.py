@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
 import pytest
@@ -15,6 +16,8 @@ def test_a_configuration_gets_name_and_version() -> None:
     for given in ('{"type": "bridge"}', {"type": "bridge"}):
         config = cni.read(given, "own", "path", problems)
         assert config == {"cniVersion": "1.0.0", "name": "own", "type": "bridge"}
+    date = cni.read({"type": "bridge", "since": datetime.date(2026, 1, 2), 5: 6}, "own", "path", problems)
+    assert (date["since"], date["5"]) == ("2026-01-02", 6)
     assert not problems.found
     assert cni.plugins_of(config) == [config]
     assert cni.plugins_of({"plugins": [{"type": "a"}]}) == [{"type": "a"}]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
-from unit.networks.builders import Given, card, macvlan, node, read, sriov, state
+from unit.networks.builders import Given, card, macvlan, read, sriov, state
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
@@ -31,7 +33,21 @@ SMALL: dict[str, object] = {"type": "nv-ipam", "range": "10.9.0.0/28", "per_node
             "NET-OVERLAP",
             "custom.config",
         ),
+        (
+            macvlan(),
+            {
+                "name": "b",
+                "kind": "custom",
+                "namespaces": ["a"],
+                "custom": {
+                    "config": {"type": "bridge", "ipam": {"ipRanges": [{"range": "192.168.100.9/28"}]}}
+                },
+            },
+            "NET-OVERLAP",
+            "custom.config",
+        ),
         (sriov(), sriov("b", resource="rail_0", interfaces=["ens2"]), "NET-SAME-RESOURCE", "resource"),
+        (sriov(), macvlan("b", resource="openshift.io/rail_0"), "NET-SAME-RESOURCE", "resource"),
         (sriov(), sriov("b"), "NET-VF-OVERLAP", "sriov.interfaces[0]"),
         (
             sriov(interfaces=["ens1f0np0#0-3"]),
@@ -107,18 +123,25 @@ def test_policies_of_two_networks_cannot_have_the_same_name() -> None:
     assert caught.value.remedy == "Name it once in gpu_networks."
 
 
-@pytest.mark.parametrize(
-    ("network", "code", "path"),
-    [
-        (macvlan(pools=["trainin"]), "POOL-UNKNOWN", "pools[0]"),
-        (macvlan(ipam=SMALL), "NET-TOO-SMALL", "ipam.range"),
-    ],
-)
-def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, path: str) -> None:
+@pytest.mark.parametrize("nodes", [4, 0])
+def test_the_plan_refuses_too_few_addresses_for_its_pools(nodes: int) -> None:
+    small = macvlan(ipam={**SMALL, "per_node": 16 if nodes == 0 else 4})
     with pytest.raises(InputError) as caught:
-        rules.placed(read(network), {"training": NodePool("training", {}, 4)})
-    assert caught.value.code == code
-    assert caught.value.message.startswith(f"gpu_networks[0].{path}: ")
+        rules.placed(read(small), {"training": NodePool("training", {}, nodes)})
+    assert caught.value.code == "NET-TOO-SMALL"
+    assert caught.value.message.startswith("gpu_networks[0].ipam.range: ")
+
+
+def test_a_pool_that_is_not_there_is_told_with_the_other_problems() -> None:
+    problems = Problems()
+    given = [{**macvlan(pools=["trainin", "training"]), "kind": "vlan"}]
+    rules.checked(given, "gpu_networks", problems, ["training"])
+    assert [(problem.code, problem.path) for problem in problems.found] == [
+        ("POOL-VALUE", "gpu_networks[0].kind"),
+        ("POOL-UNKNOWN", "gpu_networks[0].pools[0]"),
+    ]
+    assert "has no pool trainin (did you mean training?)" in problems.found[1].message
+    assert problems.found[1].remedy == "Set gpu_networks[0].pools[0] to one of training."
 
 
 @pytest.mark.parametrize(
@@ -132,12 +155,42 @@ def test_the_plan_refuses_what_its_pools_do_not_have(network: Given, code: str, 
         (sriov(interfaces=[], device="101b"), card(linkType="IB"), ""),
         (sriov(interfaces=[]), card(vendor="8086", linkType="IB"), ""),
         (sriov(interfaces=[], root_devices=["0000:1b:00.0"]), card("ens9", linkType="IB"), "NET-LINK"),
+        (macvlan(mtu=9000), card(mtu=9000), ""),
+        (macvlan(mtu=9000), card(mtu=1500), "NET-VALUE"),
+        (macvlan(), card(linkType="IB"), "NET-LINK"),
     ],
 )
 def test_a_card_is_judged_if_the_network_uses_it(network: Given, interface: Given, code: str) -> None:
     problems = Problems()
     both = [state(name, interface) for name in ("n1", "n3")]
-    rules.check_cards(read(network)[0], [node("n1"), node("n3")], both, problems)
+    rules.check_cards([(read(network)[0], ("n1", "n3"))], both, problems)
     assert [problem.code for problem in problems.found] == ([code] if code else [])
-    rules.check_cards(read(network)[0], [node("n2")], [state("n1", interface)], again := Problems())
+    rules.check_cards([(read(network)[0], ["n2"])], [state("n1", interface)], again := Problems())
     assert not again.found
+
+
+ROOT: t.Final = {"interfaces": [], "root_devices": ["0000:1b:00.0"]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        (sriov(), sriov("b", **ROOT), "NET-VF-OVERLAP"),
+        (sriov("b", **ROOT), sriov(), "NET-VF-OVERLAP"),
+        (sriov(), sriov("b", interfaces=[], device="101d"), "NET-VF-OVERLAP"),
+        (sriov(interfaces=["ens2"]), sriov("b", **ROOT), ""),
+        (sriov(mtu=9000), macvlan(mtu=9000), ""),
+        (macvlan(mtu=9000), sriov(), "NET-VALUE"),
+        (sriov(), macvlan(), ""),
+    ],
+)
+def test_two_networks_on_one_card_of_a_node(first: Given, second: Given, code: str) -> None:
+    problems = Problems()
+    both = [(network, ("n1", "n2")) for network in read(first, second)]
+    rules.check_cards(both, [state(name, card(mtu=1500)) for name in ("n1", "n2")], problems)
+    assert [problem.code for problem in problems.found] == ([code] if code else [])
+    if code == "NET-VF-OVERLAP":
+        assert problems.found[0].path == "gpu_networks[1].sriov"
+        assert "ens1f0np0 of node n1 in gpu_networks[0].sriov too" in problems.found[0].message
+    rules.check_cards([(both[0][0], ["n1"]), (both[1][0], ["n2"])], [state("n1")], again := Problems())
+    assert "NET-VF-OVERLAP" not in [problem.code for problem in again.found]

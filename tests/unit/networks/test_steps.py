@@ -25,6 +25,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._networks import objects, steps
 
+GOING: t.Final[Given] = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": "team-z", "deletionTimestamp": "2026-11-01T10:00:00Z"},
+}
+
 
 def refused(world: World, *networks: Given, **given: t.Any) -> AcceleratorError:
     """Return the refusal, before which nothing was written."""
@@ -159,6 +165,7 @@ def test_the_words_of_the_webhook_are_quoted_with_the_path() -> None:
     ("network", "live", "code", "path"),
     [
         (macvlan(namespaces=["team-x"]), [], "NET-NAMESPACE", "gpu_networks[0].namespaces[0]"),
+        (macvlan(namespaces=["team-z"]), [GOING], "NET-NAMESPACE", "gpu_networks[0].namespaces[0]"),
         (
             macvlan(ipam={"type": "whereabouts", "range": "10.128.4.0/24"}),
             [
@@ -213,6 +220,47 @@ def test_what_the_cluster_does_not_have_is_refused_with_its_path(
     problem = refused(world, network)
     assert problem.code == code
     assert problem.message.startswith(f"{path}: ")
+
+
+def test_what_the_cluster_does_not_have_is_told_together() -> None:
+    world = World(node("n1"), state("n1"))
+    world.refuses = "numVfs(8) in CR rail-0-training exceed the maximum allowed value(4)"
+    half = sriov(interfaces=["ens1f0np0#0-3"])
+    other = sriov("ib", kind="sriov_ib", interfaces=["ens1f0np0#4-7"])
+    problem = refused(world, macvlan(namespaces=["taem-a"]), half, other)
+    assert [(found["code"], found["path"]) for found in problem.facts["problems"]] == [
+        ("NET-NAMESPACE", "gpu_networks[0].namespaces[0]"),
+        ("NET-LINK", "gpu_networks[2].kind"),
+        ("NET-REFUSED", "gpu_networks[1].sriov"),
+        ("NET-REFUSED", "gpu_networks[2].sriov_ib"),
+    ]
+    assert "namespace taem-a (did you mean team-a?) does not exist." in problem.message
+
+
+def patched(world: World, kind: str, **spec: t.Any) -> None:
+    """Change an object of ours as somebody with `oc patch` does."""
+    for obj in world.all(kind):
+        obj["spec"].update(spec)
+        fields = {"f:spec": {f"f:{key}": {} for key in spec}}
+        entry = {"manager": "kubectl-patch", "operation": "Update", "fieldsV1": fields}
+        obj["metadata"]["managedFields"].append(entry)
+
+
+def test_what_somebody_changed_is_refused_with_both_values_and_taken_back_if_asked() -> None:
+    world = World(node("n1"), state("n1"))
+    steps.present(world.api(), params(macvlan(), sriov()))
+    patched(world, "sriovnetworknodepolicies", numVfs=4)
+    problem = refused(world, macvlan(mtu=1400), sriov())
+    assert problem.code == "API-CONFLICT"
+    assert "SriovNetworkNodePolicy rail-0-training: spec.numVfs is 4, set by kubectl-patch" in problem.message
+    assert "the task asks for 8" in problem.message
+    api = world.api(check_mode=True)
+    steps.present(api, params(macvlan(), sriov(), adopt="take"))
+    (change,) = api.changes
+    assert change.object_name == f"SriovNetworkNodePolicy {objects.SRIOV_NAMESPACE}/rail-0-training"
+    assert (change.before["spec"]["numVfs"], change.after["spec"]["numVfs"]) == (4, 8)
+    steps.present(world.api(), params(macvlan(), sriov(), adopt="take"))
+    assert world.all("sriovnetworknodepolicies")[0]["spec"]["numVfs"] == 8
 
 
 @pytest.mark.parametrize(
