@@ -47,8 +47,8 @@ _value:
       no node restarts.
     - C(autoscaling) has the bounds and GPU limits, C(limits) the limits of the provider's account.
     - C(images) has RV(accelerators.openshift.image_mirrors#module:images) if they come from mirrors.
-    - C(leftovers) lists pools, quotas and priority classes that this collection made and that the list of
-      pools does not have, each with the command that removes it.
+    - C(leftovers) lists pools, quotas, priority classes and networks that this collection made and that the
+      lists do not have, each with the command that removes it.
     - C(quotas), C(cost) of all pools, and C(warnings) complete the report. C(table) has all of it as text.
   type: dict
   sample:

@@ -37,6 +37,7 @@ options:
         returns them in C(networks). The page C(docs/networks.md) describes each key.
       - Each has C(name), C(kind) (V(macvlan), V(ipoib), V(host_device), V(sriov), V(sriov_ib) or V(custom)),
         C(namespaces), and a mapping with the name of its kind.
+      - With O(state=absent) a network needs its C(name) alone.
       - C(pools) has names of pools, or maps with C(name) and C(node_selector). C(resource), C(ipam) and
         C(mtu) are optional.
     type: list

@@ -81,11 +81,12 @@ options:
     default: {}
   leftovers:
     description:
-      - Whether to list quotas, priority classes and objects of a tuning that this collection made and that
-        O(pools) does not ask for, in C(leftovers) of RV(plan). They stay.
+      - Whether to list quotas, priority classes, objects of a tuning and networks that this collection made
+        and that O(pools) and O(networks) do not ask for, in C(leftovers) of RV(plan). They stay.
       - Also refuses a priority class that exists with another value or preemption policy, or whose
         description another field manager set (C(POOL-PRIORITY)).
-      - This needs three requests. What an identity may not list is left out.
+      - This needs seven requests, and three more with both operators of networks. What an identity may not
+        list is left out.
     type: bool
     default: false
   incomplete:

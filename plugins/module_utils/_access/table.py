@@ -23,6 +23,10 @@ plan machines
   -            list                                 HyperConverged
 leftovers
   -            list?                                ResourceQuota PriorityClass Tuned MachineConfigPool
+  -            list?                                MacvlanNetwork IPoIBNetwork HostDeviceNetwork
+  -            list?                                NetworkAttachmentDefinition
+  -            get?                                 networks.operator.openshift.io
+  sriov        list?                                SriovNetwork SriovIBNetwork
 removal
   machines     list                                 MachineSet Machine
   -            list,watch                           Pod

@@ -34,6 +34,12 @@ MAKERS: t.Final = {
     SRIOV_IB: known("SriovIBNetwork"),
 }
 ADDRESSES: t.Final = (known("IPPool"), known("CIDRPool"))
+# The kinds of which each network has an object, by namespace and operator: a cluster has all of one or none.
+OF_NETWORKS: t.Final = (
+    (None, (MAKERS[MACVLAN], MAKERS[IPOIB], MAKERS[HOST_DEVICE])),
+    (SRIOV_NAMESPACE, (MAKERS[SRIOV], MAKERS[SRIOV_IB])),
+    (None, (ATTACHMENT,)),
+)
 # All kinds of objects that belong to networks. A removal deletes them in this order.
 KINDS: t.Final = (*MAKERS.values(), ATTACHMENT, *ADDRESSES, POLICY, POOL_CONFIG)
 _PLUGINS: t.Final = {
@@ -177,6 +183,12 @@ def additional_network(network: Network, space: str) -> dict[str, str]:
     """Return the entry of additionalNetworks in the cluster's Network."""
     raw = cni.text(config(network))
     return {"name": network.name, "namespace": space, "type": "Raw", "rawCNIConfig": raw}
+
+
+def added(live: KubeObject) -> set[str]:
+    """Return the entries of additionalNetworks that this collection added, as namespace/name."""
+    note = str((live["metadata"].get("annotations") or {}).get(ADDED) or "")
+    return {entry for entry in note.split(",") if entry}
 
 
 def config(network: Network) -> cni.Config:

@@ -9,7 +9,7 @@ import itertools
 import typing as t
 
 from .._catalogue.well_known import MELLANOX
-from .._core.input import Problems
+from .._core.input import Problems, read_map
 from .._core.objects import KubeObject, name, number_of
 from . import addresses, cni, schema
 from .schema import DOMAINS, IPOIB, SRIOV_IB, Network, NodePool
@@ -26,6 +26,17 @@ def read(value: t.Any, path: str) -> list[Network]:
     networks = checked(value, path, problems)
     problems.raise_if_any()
     return networks
+
+
+def names(value: t.Sequence[t.Mapping[str, t.Any]], path: str) -> list[str]:
+    """Return the names of the networks, which may have nothing else. Raises InputError."""
+    problems, fields = Problems(), {"name": schema.FIELDS["name"]}
+    read_in = [
+        read_map({"name": network.get("name")}, fields, f"{path}[{index}]", problems)
+        for index, network in enumerate(value)
+    ]
+    problems.raise_if_any()
+    return [network["name"] for network in read_in]
 
 
 def checked(

@@ -104,8 +104,7 @@ def present(api: Api, params: GpuNetworkParams) -> Result:
 
 def absent(api: Api, params: GpuNetworkParams) -> Result:
     """Delete what this collection made of the networks, or of some pools. Return the module's result."""
-    networks = rules.read(params["networks"], "gpu_networks")
-    names, pools = [network.name for network in networks], params["pools"]
+    names, pools = rules.names(params["networks"], "gpu_networks"), params["pools"]
     kinds = objects.KINDS if names else (POLICY, objects.POOL_CONFIG)
     live, served = _list(api, params["nic_namespace"], kinds)
     going = [
@@ -337,10 +336,9 @@ def _merge(api: Api, networks: t.Sequence[Network], gone: t.Collection[str] = ()
 
     def patch() -> KubeObject:
         live = _cluster_network(api)
-        note = str((live["metadata"].get("annotations") or {}).get(ADDED) or "")
-        if not note and not asked:
+        ours = objects.added(live)
+        if not ours and not asked:
             return {}
-        ours = {entry for entry in note.split(",") if entry}
         entries = (live.get("spec") or {}).get("additionalNetworks") or []
         _refuse_entries(asked, entries, ours)
         keys = {_entry(entry) for entry in asked}

@@ -15,6 +15,10 @@ _POOL: t.Final = "ansible-playbook accelerators.openshift.remove_pool -e gpu_poo
 _TUNING: t.Final = f"{_POOL} --tags node_tuning"
 _QUOTA: t.Final = "oc delete resourcequota {name} -n {namespace}"
 _PRIORITY: t.Final = "oc delete priorityclass {name}"
+_NETWORK: t.Final = (
+    "ansible localhost -m accelerators.openshift.gpu_network "
+    """-a '{{"networks": [{{"name": "{name}"}}], "state": "absent"}}'"""
+)
 
 
 def of_policy(
@@ -49,6 +53,14 @@ def of_tuning(outputs: t.Mapping[str, t.Any], objects: t.Iterable[KubeObject]) -
         {"object": f"{one['kind']} {name(one)}", "command": _TUNING.format(name=pool_of(one))}
         for one in objects
         if owned(one) and pool_of(one) and pool_of(one) not in tuned
+    ]
+
+
+def of_networks(asked: t.Iterable[str], live: t.Iterable[str]) -> list[JsonObject]:
+    """Return our live networks that the plan does not have. asked, live: names of networks."""
+    return [
+        {"object": f"network {network}", "command": _NETWORK.format(name=network)}
+        for network in sorted({*live} - {*asked})
     ]
 
 

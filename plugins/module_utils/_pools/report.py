@@ -161,7 +161,7 @@ def _table(summary: JsonObject) -> list[str]:
         *_image_lines(summary["images"]),
         *_cost_lines(summary["cost"]),
         *(
-            f"stays   {leftover['object']}, not in this list of pools; {leftover['command']}"
+            f"stays   {leftover['object']}, no longer asked for; {leftover['command']}"
             for leftover in summary["leftovers"]
         ),
     ]

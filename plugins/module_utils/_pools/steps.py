@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from collections import Counter
 
@@ -13,11 +14,11 @@ from .._catalogue.well_known import INSTANCE_TYPE
 from .._core.errors import ForbiddenError, KindNotServedError
 from .._core.input import Problems
 from .._core.objects import KubeObject, at
-from .._core.ownership import MANAGED_BY, TENANT, selector
+from .._core.ownership import MANAGED_BY, TENANT, owned, selector
 from .._frame.argspec import WaitParams
 from .._kube.client import Api
 from .._kube.kinds import known
-from .._networks import rules as network_rules
+from .._networks import objects as network_objects, rules as network_rules
 from .._networks.schema import Network, NodePool
 from .._nodes.labels import labels
 from .._platforms import infrastructure
@@ -94,7 +95,7 @@ def plan(api: Api, params: GpuPlanParams) -> JsonObject:
         "limits": account.limits(found.pools, place.cloud),
         "costs": costs,
         "cost": account.total_cost(costs, classes) if costs else None,
-        "leftovers": _compared(api, found.outputs) if params["leftovers"] else [],
+        "leftovers": _compared(api, found.outputs, networks) if params["leftovers"] else [],
         "machine_pools": [one._asdict() for one in outside],
     }
 
@@ -189,8 +190,10 @@ def _instance_types(api: Api, pool: Pool) -> list[str]:
     return sorted({labels(node).get(INSTANCE_TYPE, "") for node in nodes})
 
 
-def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
-    """Return our quotas, priority classes and tunings that the plan does not have; none that may not be read.
+def _compared(api: Api, outputs: JsonObject, networks: t.Iterable[Network]) -> list[JsonObject]:
+    """Return what is ours and the plan does not have: quotas, priority classes, tunings, networks.
+
+    What may not be read is left out.
 
     Raises AcceleratorError for a priority class of the plan that the API server would refuse.
     """
@@ -205,7 +208,22 @@ def _compared(api: Api, outputs: JsonObject) -> list[JsonObject]:
     # Each pool with a tuning has a Tuned object, and only some have a MachineConfigPool.
     tuned = leftovers.of_tuning(outputs, _ours(api, "Tuned"))
     pools = leftovers.of_tuning(outputs, _ours(api, "MachineConfigPool")) if tuned else []
-    return [*leftovers.of_policy(outputs, quotas, priorities), *tuned, *pools]
+    left = leftovers.of_networks([network.name for network in networks], _networks_of(api))
+    return [*leftovers.of_policy(outputs, quotas, priorities), *tuned, *pools, *left]
+
+
+def _networks_of(api: Api) -> set[str]:
+    """Return the names of the networks that this collection made; none that may not be read."""
+    ours, found = f"{selector(MANAGED_BY)},{network_objects.NETWORK}", []
+    for namespace, kinds in network_objects.OF_NETWORKS:
+        with contextlib.suppress(ForbiddenError, KindNotServedError):
+            for kind in kinds:
+                found += filter(owned, api.list(kind, namespace, labels=ours, metadata_only=True))
+    names = {str(obj["metadata"]["labels"][network_objects.NETWORK]) for obj in found}
+    with contextlib.suppress(ForbiddenError):
+        cluster = api.get_if_served(network_objects.CLUSTER_NETWORK, "cluster")
+        names |= {entry.partition("/")[2] for entry in network_objects.added(cluster or {"metadata": {}})}
+    return names
 
 
 def _ours(api: Api, kind: str) -> list[KubeObject]:

@@ -396,6 +396,17 @@ def test_a_removal_gives_everything_back() -> None:
     assert not world.server.writes()
 
 
+def test_a_name_is_enough_for_a_removal() -> None:
+    world = World(node("n1"), state("n1"))
+    steps.present(world.api(), params(sriov(), macvlan()))
+    found = steps.absent(world.api(), params({"name": "rail-0"}))
+    assert found["networks"] == [{"name": "rail-0", "state": "absent"}]
+    assert (world.names("sriovnetworks"), world.names("macvlannetworks")) == ([], ["storage"])
+    with pytest.raises(AcceleratorError) as caught:
+        steps.absent(world.api(), params({"kind": "sriov"}))
+    assert (caught.value.code, world.server.writes()) == ("POOL-REQUIRED", [])
+
+
 def test_the_operator_stays_while_others_use_it() -> None:
     theirs = {
         "apiVersion": "sriovnetwork.openshift.io/v1",

@@ -13,6 +13,8 @@ from unit.fake_server import FakeServer
 from unit.pools.builders import planned
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._networks.objects import CLUSTER_NETWORK
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import leftovers, steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
@@ -43,14 +45,16 @@ def priority(name: str, value: int = 1000, labels: Data | None = None) -> Data:
     }
 
 
-def compared(server: FakeServer, is_asked: bool = True, **more: t.Any) -> Data:
+def compared(
+    server: FakeServer, is_asked: bool = True, networks: t.Sequence[Data] = (), **more: t.Any
+) -> Data:
     params: Data = {
         "pools": [POOL | more],
         "gpu_pools_name": "gpu_pools",
         "platform": "aws",
         "catalogue": [],
         "queues": [],
-        "networks": [],
+        "networks": list(networks),
         **dict.fromkeys(("accelerator_limits", "backend", "prices", "cost_classes")),
         "incomplete": [],
         "replicas": {},
@@ -77,7 +81,7 @@ def test_a_plan_names_quotas_and_priority_classes_that_it_does_not_have() -> Non
         },
         {"object": "PriorityClass old", "command": "oc delete priorityclass old"},
     ]
-    assert len(server.requests) == 3, "the cluster serves no Tuned"
+    assert len(server.requests) == 7, "the cluster serves no Tuned, and one try for each operator of networks"
     assert server.writes() == []
     assert compared(FakeServer(), is_asked=False)["leftovers"] == []
 
@@ -112,7 +116,51 @@ def test_a_plan_names_the_tuning_that_it_does_not_have() -> None:
     ]
     server.requests.clear()
     assert compared(server, tuning={"profile": "accelerator"})["leftovers"] == []
-    assert len(server.requests) == 3, "a plan with every tuning asks for no MachineConfigPool"
+    assert len(server.requests) == 7, "a plan with every tuning asks for no MachineConfigPool"
+
+
+def network(kind: str, label: str, **metadata: t.Any) -> Data:
+    labels = {**OURS, "accelerators.openshift/network": label}
+    return {
+        "apiVersion": known(kind).api_version,
+        "kind": kind,
+        "metadata": {"name": label, "labels": labels, **metadata},
+    }
+
+
+def test_a_plan_names_the_networks_that_it_does_not_have() -> None:
+    kinds = (
+        "MacvlanNetwork",
+        "IPoIBNetwork",
+        "SriovNetwork",
+        "SriovIBNetwork",
+        "NetworkAttachmentDefinition",
+    )
+    server = FakeServer("ResourceQuota", "PriorityClass", "Tuned", "HostDeviceNetwork", *kinds)
+    server.served["operator.openshift.io/v1", "networks"] = CLUSTER_NETWORK
+    space = {"namespace": "openshift-sriov-network-operator"}
+    for obj in (
+        network("MacvlanNetwork", "storage"),
+        network("SriovNetwork", "rail-0", **space),
+        network("SriovNetwork", "theirs", **space, labels={}),
+        network("NetworkAttachmentDefinition", "rail-0", namespace="team-b"),
+        network("NetworkAttachmentDefinition", "own", namespace="team-a"),
+        {
+            "apiVersion": "operator.openshift.io/v1",
+            "kind": "Network",
+            "metadata": {"name": "cluster", "annotations": {"accelerators.openshift/networks": "team-a/raw"}},
+        },
+    ):
+        server.put(obj)
+    asked = [{"name": "own", "kind": "custom", "namespaces": ["team-a"], "custom": {"config": {"type": "x"}}}]
+    found = compared(server, networks=asked)["leftovers"]
+    assert [entry["object"] for entry in found] == ["network rail-0", "network raw", "network storage"]
+    assert found[0]["command"] == (
+        "ansible localhost -m accelerators.openshift.gpu_network "
+        """-a '{"networks": [{"name": "rail-0"}], "state": "absent"}'"""
+    )
+    assert len(server.requests) == 10
+    assert server.writes() == []
 
 
 def test_pools_that_the_plan_does_not_have() -> None:
@@ -129,5 +177,5 @@ def test_the_table_has_a_line_for_each() -> None:
         **planned(),
         "leftovers": [{"object": "PriorityClass old", "command": "oc delete priorityclass old"}],
     }
-    line = "stays   PriorityClass old, not in this list of pools; oc delete priorityclass old"
+    line = "stays   PriorityClass old, no longer asked for; oc delete priorityclass old"
     assert line in report(plan, {})["table"]

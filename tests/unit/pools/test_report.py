@@ -114,7 +114,7 @@ def test_what_loops_say_is_told_once_and_pools_that_stay_have_their_command() ->
     told = report(planned(), {"nodes": {"results": [item, item], "warnings": ["of the loop"]}, "none": None})
     assert told["warnings"] == ["of the loop", "of an item"]
     (stays,) = told["leftovers"]
-    assert told["table"][-1] == f"stays   pool older, not in this list of pools; {stays['command']}"
+    assert told["table"][-1] == f"stays   pool older, no longer asked for; {stays['command']}"
 
 
 def changed() -> Data:
