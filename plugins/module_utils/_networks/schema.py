@@ -27,6 +27,15 @@ _RESOURCE: t.Final = re.compile(r"[A-Za-z0-9](\w{0,61}[A-Za-z0-9])?", re.ASCII)
 _TEXTS: t.Final = Field("list", entry=Field("text"))
 
 
+def _like(pattern: str, example: str) -> t.Callable[[str], str]:
+    """Return what says why a text does not fit the pattern."""
+    return lambda text: "" if re.fullmatch(pattern, text) else f"is not like {example}"
+
+
+_PCI: t.Final = r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]"
+_INTERFACE: t.Final = _like(r"[^\s/#]+", "ens1f0np0")
+
+
 def _share_fault(text: str) -> str:
     number = text.removesuffix("%")
     return "" if number.isdecimal() and int(number) > 0 else "is neither a number of nodes nor a percentage"
@@ -35,9 +44,9 @@ def _share_fault(text: str) -> str:
 _SRIOV: t.Final = {
     "vfs": Field("integer", required=True, low=1, high=128),
     "interfaces": _TEXTS,
-    "vendor": Field("text"),
-    "device": Field("text"),
-    "root_devices": _TEXTS,
+    "vendor": Field("text", fault=_like("[0-9a-f]{4}", "15b3")),
+    "device": Field("text", fault=_like("[0-9a-f]{4}", "101d")),
+    "root_devices": Field("list", entry=Field("text", fault=_like(_PCI, "0000:1b:00.0"))),
     "rdma": Field("flag"),
     "driver": Field("text", choices=("netdevice", "vfio-pci")),
     "max_unavailable": Field("any"),
@@ -51,10 +60,10 @@ _ETHERNET: t.Final = {
 }
 OF_KIND: t.Final[dict[str, dict[str, Field]]] = {
     MACVLAN: {
-        "master": Field("text"),
+        "master": Field("text", fault=_INTERFACE),
         "mode": Field("text", choices=("bridge", "private", "vepa", "passthru")),
     },
-    IPOIB: {"master": Field("text", required=True)},
+    IPOIB: {"master": Field("text", required=True, fault=_INTERFACE)},
     HOST_DEVICE: {},
     SRIOV: _ETHERNET,
     SRIOV_IB: {**_SRIOV, "vfs": Field("integer", required=True, low=1, high=16)},
@@ -171,7 +180,7 @@ def read(
 
 def _network(entry: t.Any, path: str, problems: Problems, known: t.Collection[str] | None) -> Network | None:
     given = read_map(entry, FIELDS, path, problems)
-    pools = _pools(given.get("pools") or [], f"{path}.pools", problems, known)
+    pools = _pools(given.get("pools", []), f"{path}.pools", problems, known)
     kind: str = given.get("kind") or ""
     if kind:
         _check_kind(given, kind, path, problems)

@@ -141,12 +141,13 @@ def absent(api: Api, params: GpuNetworkParams) -> Result:
 def _look(api: Api, namespace: str, networks: t.Sequence[Network]) -> _Seen:
     live, served = _list(api, namespace)
     pools = {pool.name: pool for network in networks for pool in network.pools}
+    cluster = _cluster_network(api)
     return _Seen(
         live,
-        served,
+        served | ({CLUSTER_NETWORK.kind} if "spec" in cluster else set()),
         {pool.name: api.list(NODE, labels=selector(pool.node_selector)) for pool in pools.values()},
         api.list_if_served(STATE, SRIOV_NAMESPACE),
-        _cluster_network(api),
+        cluster,
     )
 
 
@@ -180,7 +181,8 @@ def _check(api: Api, networks: t.Sequence[Network], seen: _Seen, made: str, prob
         pool, kind = network.ipam.get("pool"), ADDRESSES[0]
         if pool and kind.kind in seen.served and not named(seen.live[kind.kind], pool):
             problems.add("NET-VALUE", f"{network.path}.ipam.pool", why=f"{kind.kind} {pool} does not exist")
-        if not api.check_mode and (missing := _missing(network, seen.served)):
+        missing = _missing(network, seen.served)
+        if missing and (missing == CLUSTER_NETWORK or not api.check_mode):
             problems.add(
                 "NET-NO-OPERATOR", f"{network.path}.kind", kind=missing.resource, by=missing.provider
             )
@@ -199,6 +201,7 @@ def _missing(network: Network, served: t.Collection[str]) -> Kind | None:
     """Return a kind that the network needs and the cluster does not serve."""
     needs = [MAKERS[network.kind]] if network.kind in MAKERS and network.kind != MACVLAN else []
     needs += [ADDRESSES["prefix" in network.ipam]] if network.ipam.get("type") == "nv-ipam" else []
+    needs += [CLUSTER_NETWORK] if objects.in_cluster_network(network) else []
     return next((kind for kind in needs if kind.kind not in served), None)
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import typing as t
 
 import pytest
@@ -72,6 +73,38 @@ def test_nothing_differs_then(playbook: Playbook, audit: Audit) -> None:
     run = playbook.playbook("drift", **VARIABLES)
     assert run.rc == 0, run.output
     assert audit.writes(*run.tasks) == []
+
+
+def test_drift_tells_what_somebody_changed_and_what_the_list_lost(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    place = ("sriovnetwork.openshift.io/v1", "sriovnetworknodepolicies", "rail-0-eth", SRIOV)
+    cluster.client.patch(*place, {"spec": {"numVfs": 4}})
+    refused = playbook.playbook("enable_gpus", "--tags", "gpu_network", **VARIABLES)
+    assert refused.failure["code"] == "API-CONFLICT"
+    assert "rail-0-eth: spec.numVfs is 4" in refused.failure["message"]
+    assert audit.writes(*refused.tasks) == []
+    run = playbook.playbook("drift", **{**VARIABLES, "gpu_networks": NETWORKS[1:]})
+    shown = next(task["msg"] for task in run.tasks if task.name == "Show it as JSON")
+    found = {entry["object"]: entry for entry in json.loads(shown.removeprefix("drift "))["findings"]}
+    policy, lost = found[f"SriovNetworkNodePolicy {SRIOV}/rail-0-eth"], found["network storage"]
+    assert policy["fields"] == [{"field": "spec.numVfs", "live": 4, "wanted": 8}]
+    assert policy["command"].endswith("enable_gpus -e @FILE --tags gpu_network -e gpu_network_adopt=take")
+    assert '"networks": [{"name": "storage"}], "state": "absent"' in lost["command"]
+    assert audit.writes(*run.tasks) == []
+
+
+def test_the_command_of_drift_takes_the_change_back(cluster: Cluster, playbook: Playbook) -> None:
+    """The name of a network alone is enough for the other command."""
+    more = {"gpu_network_adopt": "take", "gpu_on_busy": "drain"}
+    run = playbook.playbook("enable_gpus", "--tags", "gpu_network", **VARIABLES, **more)
+    assert run.rc == 0, run.output
+    gone = playbook.module("gpu_network", networks=[{"name": "storage"}], state="absent")
+    assert not gone.failed, gone.result
+    found = held(cluster)
+    assert (found["network-attachment-definitions"], found["sriovnetworks"]) == ({"rail-0"}, {"rail-0"})
+    run = playbook.playbook("drift", **{**VARIABLES, "gpu_networks": NETWORKS[1:]})
+    assert run.rc == 0, run.output
 
 
 def test_a_pool_that_goes_leaves_the_network(cluster: Cluster, playbook: Playbook) -> None:

@@ -348,6 +348,12 @@ def test_entries_of_others_in_the_clusters_network_stay() -> None:
     assert objects.ADDED not in live["metadata"]["annotations"]
 
 
+def test_a_cluster_without_its_network_has_no_entries() -> None:
+    assert refused(World(), CUSTOM).code == "NET-NO-OPERATOR"
+    with pytest.raises(AcceleratorError, match="the cluster does not serve networks"):
+        steps.present(World().api(check_mode=True), params(CUSTOM))
+
+
 def test_an_entry_of_others_with_the_name_is_not_replaced() -> None:
     world = World(cluster_network({**ENTRY, "name": "mine", "namespace": "team-a"}))
     assert refused(world, CUSTOM).code == "NET-FOREIGN"
