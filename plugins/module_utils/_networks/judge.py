@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from .._core.errors import text_of
 from .._core.objects import KubeObject, Snapshot, name, named, number_of
 from .._core.ownership import selector
-from .._core.readiness import Grace, Readiness, about_node, at_node, pending, ready, worst
+from .._core.readiness import Grace, Readiness, about_node, at_node, pending, worst
 from .._kube.kinds import known
 from .._kube.session import Query
 from .._nodes.devices import offered
@@ -61,13 +62,8 @@ class Judge:
         parts = self._grace.harden(
             part for network in self._networks for part in judge_network(network, snapshot)
         )
-        verdict = worst(parts)
-        if verdict.is_ready:
-            return ready("Ready", f"{number_of(len(self._networks), 'network')} ready")
         lines = tuple(part.message for part in parts if not part.is_ready)
-        return Readiness(
-            verdict.verdict, verdict.reason, verdict.message, verdict.code, verdict.remedy, lines
-        )
+        return replace(worst(parts), details=lines)
 
 
 def judge_network(network: Network, snapshot: Snapshot) -> list[Readiness]:
