@@ -21,6 +21,15 @@ _ROLES: t.Final = {
     "Kueue": "gpu_policy",
     "NicClusterPolicy": "nvidia_network_operator",
     "NodeFeatureDiscovery": "node_feature_discovery",
+    "NVIDIADriver": "gpu_operator",
+    **dict.fromkeys(
+        (
+            *("MacvlanNetwork", "IPoIBNetwork", "HostDeviceNetwork", "IPPool", "CIDRPool"),
+            *("SriovNetwork", "SriovIBNetwork", "SriovNetworkNodePolicy", "SriovNetworkPoolConfig"),
+            *("SriovOperatorConfig", "NetworkAttachmentDefinition"),
+        ),
+        "gpu_network",
+    ),
 }
 
 
@@ -67,7 +76,9 @@ class Foreign(t.NamedTuple):
 def taking(object_name: str) -> str:
     """Return the setting that lets a task change a foreign object. object_name: its kind and name."""
     role = _ROLES.get(object_name.partition(" ")[0])
-    return f"{role}_adopt: take (module option adopt)" if role else "adopt: take"
+    if role:
+        return f"{role}_adopt: take (module option adopt)"
+    return "adopt: take (in a playbook the role's variable, such as gpu_operator_adopt: take)"
 
 
 def foreign(live: KubeObject, wanted: t.Mapping[str, t.Any], object_name: str) -> Foreign:

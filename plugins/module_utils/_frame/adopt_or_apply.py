@@ -8,17 +8,12 @@ import contextlib
 import typing as t
 
 from .._core import daemon_sets, fields
-from .._core.adoption import Foreign, foreign
+from .._core.adoption import Foreign, foreign, taking
 from .._core.errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from .._core.objects import KubeObject
 from .._core.ownership import owned
 from .._kube.client import Api, Query
 from .._kube.kinds import Kind, known
-
-_TAKE: t.Final = (
-    "Set adopt: take (in a playbook the role's variable, such as gpu_operator_adopt: take) to set these "
-    "fields, or give the task their live values."
-)
 
 
 def refuse_conflicts(live: KubeObject | None, wanted: KubeObject, adopt: str) -> None:
@@ -28,7 +23,8 @@ def refuse_conflicts(live: KubeObject | None, wanted: KubeObject, adopt: str) ->
     """
     if live is not None and adopt != "take":
         object_name = f"{wanted['kind']} {wanted['metadata']['name']}"
-        fields.refuse(fields.conflicts(live, wanted.get("spec") or {}), object_name, _TAKE)
+        remedy = f"Set {taking(object_name)} to set these fields, or give the task their live values."
+        fields.refuse(fields.conflicts(live, wanted.get("spec") or {}), object_name, remedy)
 
 
 def live_object(api: Api, kind: Kind, wanted: KubeObject) -> KubeObject | None:

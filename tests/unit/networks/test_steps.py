@@ -254,6 +254,7 @@ def test_what_somebody_changed_is_refused_with_both_values_and_taken_back_if_ask
     assert problem.code == "API-CONFLICT"
     assert "SriovNetworkNodePolicy rail-0-training: spec.numVfs is 4, set by kubectl-patch" in problem.message
     assert "the task asks for 8" in problem.message
+    assert "Set gpu_network_adopt: take (module option adopt)" in problem.remedy
     api = world.api(check_mode=True)
     steps.present(api, params(macvlan(), sriov(), adopt="take"))
     (change,) = api.changes
