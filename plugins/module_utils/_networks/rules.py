@@ -187,7 +187,7 @@ def is_card(network: Network, card: Card) -> bool:
     """Return True if the network uses this interface of a node state."""
     options = network.options
     if not network.is_sriov:
-        return bool(card.get("name") == options.get("master"))
+        return "master" in options and bool(card.get("name") == options["master"])
     names = [interface.partition("#")[0] for interface in options.get("interfaces") or []]
     roots, device = options.get("root_devices") or [], options.get("device")
     is_vendor = names or roots or card.get("vendor") == options.get("vendor", MELLANOX)
