@@ -45,12 +45,6 @@ def plugins_of(config: Config) -> list[Config]:
     return list(config.get("plugins") or [config])
 
 
-def chained(name: str, plugin: str, **options: t.Any) -> Config:
-    """Return a configuration of one plugin, without the options that are None."""
-    given = {key: value for key, value in options.items() if value is not None}
-    return {"cniVersion": VERSION, "name": name, "type": plugin, **given}
-
-
 def text(config: t.Mapping[str, t.Any]) -> str:
     """Return the configuration as text that does not change from run to run."""
     return json.dumps(config, sort_keys=True)

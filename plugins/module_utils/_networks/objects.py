@@ -42,6 +42,8 @@ OF_NETWORKS: t.Final = (
 )
 # All kinds of objects that belong to networks. A removal deletes them in this order.
 KINDS: t.Final = (*MAKERS.values(), ATTACHMENT, *ADDRESSES, POLICY, POOL_CONFIG)
+# Keys of operators' objects -> those of the CNI plugins; all others are the same.
+_CNI: t.Final = {"linkState": "link_state", "spoofChk": "spoofchk"}
 _PLUGINS: t.Final = {
     MACVLAN: "macvlan",
     IPOIB: "ipoib",
@@ -156,17 +158,9 @@ def address_pool(network: Network, namespace: str) -> KubeObject:
 
 def _maker(network: Network, space: str) -> KubeObject:
     """Return the object from which an operator makes the attachment in the namespace."""
-    kind, options = MAKERS[network.kind], network.options
-    spec: dict[str, t.Any] = {"networkNamespace": space, "ipam": cni.text(_ipam(network))}
-    if network.kind in (MACVLAN, IPOIB):
-        spec |= {key: options[key] for key in ("master", "mode") if key in options}
-        spec |= {"mtu": network.mtu} if network.mtu else {}
-    else:
-        spec["resourceName"] = network.short_resource
-    if network.kind == SRIOV:
-        spec |= {key: value for key, value in _ethernet(options).items() if value is not None}
-    if network.kind == SRIOV_IB:
-        spec["linkState"] = "enable"
+    kind = MAKERS[network.kind]
+    spec = {"networkNamespace": space, "ipam": cni.text(_ipam(network)), **_own(network)}
+    spec |= {"resourceName": network.short_resource} if network.kind in DOMAINS else {}
     metadata = _metadata(network)
     return _object(kind, {**metadata, "namespace": SRIOV_NAMESPACE} if kind.namespaced else metadata, spec)
 
@@ -193,26 +187,28 @@ def added(live: KubeObject) -> set[str]:
 
 def config(network: Network) -> cni.Config:
     """Return the CNI configuration, which is that of the operators where they make one."""
-    options = network.options
     if network.kind == CUSTOM:
-        return dict(options["config"])
-    more: dict[str, t.Any] = {"ipam": _ipam(network)}
-    if network.kind in (MACVLAN, IPOIB):
-        more |= {"master": options.get("master"), "mode": options.get("mode"), "mtu": network.mtu}
-    if network.kind == SRIOV:
-        more |= {key.lower(): value for key, value in _ethernet(options).items()}
-    if network.kind == SRIOV_IB:
-        more["link_state"] = "enable"
-    return cni.chained(network.name, _PLUGINS[network.kind], **more)
+        return dict(network.options["config"])
+    named = {"cniVersion": cni.VERSION, "name": network.name, "type": _PLUGINS[network.kind]}
+    own = {_CNI.get(key, key): value for key, value in _own(network).items()}
+    return {**named, "ipam": _ipam(network), **own}
 
 
-def _ethernet(options: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    switch = {True: "on", False: "off", None: None}
-    return {
+def _own(network: Network) -> dict[str, t.Any]:
+    """Return what the kind has for its interfaces, as the operators call it."""
+    options, switch = network.options, {True: "on", False: "off", None: None}
+    above = {"master": options.get("master"), "mode": options.get("mode"), "mtu": network.mtu}
+    functions = {
         "vlan": options.get("vlan"),
         "trust": switch[options.get("trust")],
         "spoofChk": switch[options.get("spoof_check")],
     }
+    found: dict[str, dict[str, t.Any]] = {
+        **dict.fromkeys((MACVLAN, IPOIB), above),
+        SRIOV: functions,
+        SRIOV_IB: {"linkState": "enable"},
+    }
+    return {key: value for key, value in found.get(network.kind, {}).items() if value is not None}
 
 
 def _ipam(network: Network) -> dict[str, t.Any]:

@@ -207,7 +207,7 @@ def _pools(
     if not isinstance(value, (list, tuple)):
         problems.add("POOL-TYPE", path, form="a list of names of pools", value=repr(value))
         return ()
-    found = []
+    found: list[NodePool] = []
     for index, entry in enumerate(value):
         given = {"name": entry} if isinstance(entry, str) else entry
         pool = read_map(given, _POOL, f"{path}[{index}]", problems)

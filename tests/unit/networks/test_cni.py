@@ -40,9 +40,3 @@ def test_what_is_no_configuration_is_refused(given: t.Any, why: str) -> None:
     (problem,) = problems.found
     assert (problem.code, problem.path) == ("NET-VALUE", "path")
     assert why in problem.message
-
-
-def test_options_that_are_not_set_are_left_out() -> None:
-    assert cni.text(cni.chained("a", "macvlan", mtu=None, mode="bridge")) == (
-        '{"cniVersion": "1.0.0", "mode": "bridge", "name": "a", "type": "macvlan"}'
-    )

@@ -73,6 +73,8 @@ def test_the_configuration_of_further_namespaces_is_that_of_the_operator(given: 
     if plugin == "sriov":
         assert (config["vlan"], config["spoofchk"]) == (7, "off")
     assert config.get("mtu") == given.get("mtu")
+    assert config.get("link_state") == ("enable" if plugin == "ib-sriov" else None)
+    assert None not in config.values()
 
 
 def test_the_operators_daemon_waits_for_the_nic_driver() -> None:
