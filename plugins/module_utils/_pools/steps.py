@@ -214,7 +214,8 @@ def _compared(api: Api, outputs: JsonObject, networks: t.Iterable[Network]) -> l
 
 def _networks_of(api: Api) -> set[str]:
     """Return the names of the networks that this collection made; none that may not be read."""
-    ours, found = f"{selector(MANAGED_BY)},{network_objects.NETWORK}", []
+    ours = f"{selector(MANAGED_BY)},{network_objects.NETWORK}"
+    found: list[KubeObject] = []
     for namespace, kinds in network_objects.OF_NETWORKS:
         with contextlib.suppress(ForbiddenError, KindNotServedError):
             for kind in kinds:

@@ -241,7 +241,7 @@ def patched(world: World, kind: str, **spec: t.Any) -> None:
     """Change an object of ours as somebody with `oc patch` does."""
     for obj in world.all(kind):
         obj["spec"].update(spec)
-        fields = {"f:spec": {f"f:{key}": {} for key in spec}}
+        fields: Given = {"f:spec": {f"f:{key}": {} for key in spec}}
         entry = {"manager": "kubectl-patch", "operation": "Update", "fieldsV1": fields}
         obj["metadata"]["managedFields"].append(entry)
 
