@@ -154,6 +154,34 @@ def test_a_file_that_a_user_names_is_beside_the_user(path: str, tmp_path: Path) 
             assert str(value).lstrip("['").startswith(str(expected))
 
 
+def templates_of_pools(value: t.Any, is_expression: bool = False) -> t.Iterator[t.Any]:
+    """Yield the templates of a playbook that read gpu_pools."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from templates_of_pools(inner, key in ("when", "that"))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from templates_of_pools(inner, is_expression)
+    elif (is_expression or "{{" in str(value)) and re.search(r"(?<!\w)gpu_pools\b", str(value)):
+        yield "{{ " + value + " }}" if is_expression else value
+
+
+@pytest.fixture(scope="module")
+def reading_pools(tmp_path_factory: pytest.TempPathFactory) -> t.Any:
+    """Every template of a playbook that reads gpu_pools."""
+    paths = [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("playbooks/tasks/*.yml")]
+    found = [text for path in paths for text in templates_of_pools(yaml.safe_load(path.read_text()))]
+    (file := tmp_path_factory.mktemp("pools") / "found.yml").write_text(yaml.safe_dump(found))
+    return read(str(file))
+
+
+@pytest.mark.parametrize("pools", [5, True, 0.5, "training", {"name": "a"}, [5], [None], ["a"], [{"nam": 1}]])
+def test_pools_that_are_no_list_of_pools_fail_in_no_template(reading_pools: t.Any, pools: t.Any) -> None:
+    """The module says what is wrong with them; an error of Jinja names no option and no remedy."""
+    for template in reading_pools:
+        templated(template, {"gpu_pools": pools, "gpu_pool": "a"})
+
+
 @pytest.mark.parametrize("given", [["a", "b"], "a, b", "a,b"])
 def test_pools_to_upgrade_may_be_one_text(given: t.Any) -> None:
     """A variable of the command line, `-e gpu_upgrade_pools=a`, is text."""
