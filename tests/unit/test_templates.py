@@ -182,6 +182,23 @@ def test_pools_that_are_no_list_of_pools_fail_in_no_template(reading_pools: t.An
         templated(template, {"gpu_pools": pools, "gpu_pool": "a"})
 
 
+@pytest.mark.parametrize("playbook", ["replace_node", "repair_node", "repartition"])
+def test_a_run_in_check_mode_only_reports(playbook: str) -> None:
+    (play,) = read(f"playbooks/{playbook}.yml")
+    found = {
+        (is_check, given): templated(
+            play["vars"]["__gpu_reports"],
+            {"ansible_check_mode": is_check} | ({} if given == "unset" else {"gpu_report_only": given}),
+        )
+        for is_check in (True, False)
+        for given in ("unset", None, "", False, "no", True, "yes")
+    }
+    assert play["check_mode"] == "{{ __gpu_reports }}"
+    assert [key for key, reports in found.items() if not reports] == [
+        (False, given) for given in ("unset", None, "", False, "no")
+    ]
+
+
 @pytest.mark.parametrize("given", [["a", "b"], "a, b", "a,b"])
 def test_pools_to_upgrade_may_be_one_text(given: t.Any) -> None:
     """A variable of the command line, `-e gpu_upgrade_pools=a`, is text."""
