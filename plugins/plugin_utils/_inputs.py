@@ -35,10 +35,28 @@ _EVERY: t.Final = ("all", "always", "never", "tagged", "untagged")
 _RESULT: t.Final = re.compile(r"\bregister: (\w+)")
 # Variables of Ansible itself that hold those of every host.
 _OF_ALL_HOSTS: t.Final = ("hostvars", "vars")
-# Variables of playbooks that Ansible checks only when a later task needs them.
-OF_PLAYBOOKS: t.Final = {
+# Variables of playbooks that Ansible checks only when a later task needs them, or never: a template takes
+# each word but yes for no.
+OF_PLAYBOOKS: t.Final[dict[str, dict[str, t.Any]]] = {
     "gpu_on_busy": {"choices": ["fail", "drain", "wait"]},
     "gpu_update_pools": {"choices": ["leave", "pause", "last"]},
+    "gpu_report_only": {"type": "bool"},
+    "gpu_drift_fail": {"type": "bool"},
+    "gpu_mig_reboot": {"type": "bool"},
+    "gpu_upgrade_validate": {"type": "bool"},
+    "gpu_cluster_quotas": {"type": "list", "elements": "dict"},
+    "gpu_queue_topology": {"type": "list", "elements": "str"},
+    "gpu_tolerations": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "key": {},
+            "operator": {"choices": ["Exists", "Equal"]},
+            "value": {},
+            "effect": {"choices": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+            "tolerationSeconds": {"type": "int"},
+        },
+    },
 }
 # Variables that the action plugin reads itself, in every playbook.
 OF_ACTION: t.Final = {"gpu_report_dir": {"type": "path"}}
@@ -162,8 +180,9 @@ def _remedy(wrong: str) -> str:
         return f"Leave {wrong.partition(' ')[0]} out, or write a tag that the message names."
     name = re.split(r"\W", wrong, maxsplit=1)[0]
     roles = [path.name for path in ROOT.glob("roles/*") if name.startswith(f"{path.name}_")]
-    role = max(roles, key=len, default="ROLE")
-    return f"Correct {name}; ansible-doc -t role accelerators.openshift.{role} describes it."
+    role = max(roles, key=len, default="")
+    page = f"ansible-doc -t role accelerators.openshift.{role}" if role else "docs/guide.md"
+    return f"Correct {name}; {page} describes it."
 
 
 def warnings(play: Play, variables: Variables, extra: Variables) -> list[str]:

@@ -100,7 +100,10 @@ def choices() -> dict[str, list[str]]:
     """Return the choices of the variables of playbooks, also of those that a module takes as they are."""
     found = [one for name in NAMES for one in passed_on(name)]
     own = {variable: option["choices"] for variable, option in found if option.get("choices")}
-    return {**own, **{variable: option["choices"] for variable, option in OF_PLAYBOOKS.items()}}
+    return {
+        **own,
+        **{variable: option["choices"] for variable, option in OF_PLAYBOOKS.items() if "choices" in option},
+    }
 
 
 def known(playbook: str, variable: str) -> Data:

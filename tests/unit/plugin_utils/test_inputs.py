@@ -44,6 +44,9 @@ def check(extra: Data, playbook: str | _inputs.Play = "enable_gpus", **variables
         ("gpu_operator_on_busy", "drian", "is drian (did you mean drain?). Allowed are fail, drain, wait."),
         ("node_feature_discovery_wait_timeout", "soon", "must be a whole number, not 'soon'."),
         ("gpu_update_pools", "paus", "is paus (did you mean pause?). Allowed are leave, pause, last."),
+        ("gpu_report_only", "yess", "must be true or false, not 'yess'."),
+        ("gpu_cluster_quotas", {"a": 1}, "must be a list, not {'a': 1}."),
+        ("gpu_tolerations", {"key": "a"}, "must be a list, not {'key': 'a'}."),
     ],
 )
 def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: str) -> None:
@@ -52,7 +55,11 @@ def test_a_wrong_variable_of_a_role_is_refused(name: str, value: t.Any, said: st
             check(extra, **rest)
         assert raised.value.code == "INPUT-VARIABLE"
         assert raised.value.evidence == [f"{name} {said}"]
-        assert raised.value.remedy
+        page = (
+            "docs/guide.md" if name in _inputs.OF_PLAYBOOKS else "ansible-doc -t role accelerators.openshift."
+        )
+        near = "Write " if "did you mean" in said else f"Correct {name}; {page}"
+        assert raised.value.remedy.startswith(near)
 
 
 def test_a_wrong_key_of_a_variable_is_refused() -> None:
@@ -60,6 +67,26 @@ def test_a_wrong_key_of_a_variable_is_refused() -> None:
         InputError, match=r"driver_files.repo_confg \(did you mean repo_config\?\) is no option"
     ):
         check({}, gpu_operator_driver_files={"repo_confg": {}})
+
+
+@pytest.mark.parametrize(
+    ("toleration", "said"),
+    [
+        (
+            {"key": "a", "operatr": "Exists"},
+            r"gpu_tolerations\[0\].operatr \(did you mean operator\?\) is no option",
+        ),
+        (
+            {"key": "a", "effect": "noschedule"},
+            r"gpu_tolerations\[0\].effect is noschedule. Allowed are NoSchedule,",
+        ),
+        ("a", r"gpu_tolerations\[0\] must be a mapping, not 'a'."),
+    ],
+)
+def test_a_wrong_toleration_is_refused_before_the_machines_are_bought(toleration: t.Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        check({}, gpu_tolerations=[toleration])
+    check({}, gpu_tolerations=[{"key": "a", "operator": "Exists", "tolerationSeconds": 5}])
 
 
 @pytest.mark.parametrize(
