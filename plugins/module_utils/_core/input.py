@@ -9,6 +9,7 @@ import re
 import typing as t
 from dataclasses import dataclass, field
 
+from . import quantity
 from .errors import InputError, text_of
 from .syntax import key_fault, value_fault
 
@@ -245,13 +246,14 @@ def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dic
         problems.add("POOL-TYPE", path, form=form, value=_called(value))
         return {}
     result = {}
-    for key, quantity in value.items():
-        # Devices are whole numbers. Memory and similar resources have units, which the API server checks.
-        number = (
-            quantity
-            if isinstance(quantity, str) and "/" not in str(key)
-            else _integer(quantity, spec, f"{path}.{key}", problems)
-        )
+    for key, amount in value.items():
+        where, number = f"{path}.{key}", amount
+        # Devices are whole numbers. Memory and similar resources have units.
+        if not isinstance(amount, (str, float)) or "/" in str(key):
+            number = _integer(amount, spec, where, problems)
+        elif wanted := quantity.fault(amount, is_count=False):
+            problems.add("QUOTA-QUANTITY", where, value=repr(amount), wanted=wanted)
+            number = None
         if number is not None:
             result[str(key)] = str(number)
     return result

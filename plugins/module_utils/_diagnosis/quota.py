@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import typing as t
 
+from .._catalogue.device_quota import REQUESTS, ignored
 from .._catalogue.well_known import VENDORS
 from .._core import quantity
 from .._core.errors import AcceleratorError
@@ -38,7 +39,7 @@ def _quotas(seen: Seen) -> list[KubeObject]:
 
 def _mend(quota: KubeObject, key: str) -> str:
     """Return the command that gives a limit the key that counts, or the one that shows the quota."""
-    better, where = keys.ignored(key), f"{name(quota)} -n {quota['metadata']['namespace']}"
+    better, where = ignored(key), f"{name(quota)} -n {quota['metadata']['namespace']}"
     if not better:
         return f"Run `oc get resourcequota {where} -o yaml`, and correct its scopes."
     old, new = (f"/spec/hard/{one.replace('/', '~1')}" for one in (key, better))
@@ -52,7 +53,7 @@ def notes(seen: Seen) -> t.Iterator[str]:
     for quota in _quotas(seen):
         hard, used = at(quota, "status.hard") or {}, at(quota, "status.used") or {}
         for key in keys.extended(hard):
-            limit, now = (quantity.parse(one.get(keys.REQUESTS + key) or "0") for one in (hard, used))
+            limit, now = (quantity.parse(one.get(REQUESTS + key) or "0") for one in (hard, used))
             if now >= limit > 0:
                 yield f"Quota {_title(quota)} is used up: {now} of {limit} {key}."
             elif offered and key.startswith(VENDORS) and key not in offered and limit:

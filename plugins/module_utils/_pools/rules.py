@@ -7,9 +7,9 @@ from __future__ import annotations
 import typing as t
 
 from .._catalogue import driver_branches, driver_modules
-from .._catalogue.device_quota import NOT_ENFORCED, counted_by
+from .._catalogue.device_quota import key_fault
+from .._core import quantity
 from .._core.input import Problems
-from .._core.syntax import resource_fault
 from .._platforms.registry import BY_KEY
 from .._policy import schema as policy
 from .._sharing.pool_rules import check_shares
@@ -198,20 +198,17 @@ def _quota(pool: Description, path: str, problems: Problems) -> None:
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
         is_read = not problems.at(f"{where}.gpus") and not problems.at(f"{where}.hard")
-        if is_read and ("gpus" in quota) == ("hard" in quota):
+        if is_read and ("gpus" in quota) == bool(quota.get("hard")):
             given = "both" if "gpus" in quota else "none"
             options = "gpus (counts what the pool offers to pods) and hard (names resources itself)"
             problems.add("POOL-EITHER", where, options=options, given=given)
         for key in quota.get("hard") or {}:
-            bare = key.removeprefix("requests.").removeprefix("limits.")
-            fault = resource_fault(bare) if "/" in key and not key.startswith("count/") else ""
-            if fault:
-                why, known = f"{bare!r} {fault}", "requests.nvidia.com/gpu"
+            if fault := key_fault(key):
+                why, known = fault
                 problems.add("QUOTA-KEY", f"{where}.hard.{key}", name=key, why=why, known=known)
-            elif "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
-                known = f"requests.{key.removeprefix('limits.')}"
-                problems.add("QUOTA-KEY", f"{where}.hard.{key}", name=key, why=NOT_ENFORCED, known=known)
-        for key in sorted({*(quota.get("limit_range") or {})} - {"cpu", "memory"}):
-            problems.add("QUOTA-LIMIT-RANGE", f"{where}.limit_range.{key}", why="this is neither")
+        for key, amount in sorted((quota.get("limit_range") or {}).items()):
+            why = "this is neither" if key not in ("cpu", "memory") else f"{amount!r} is none"
+            if key not in ("cpu", "memory") or not quantity.parse(amount):
+                problems.add("QUOTA-LIMIT-RANGE", f"{where}.limit_range.{key}", why=why)
         if has_names and "gpus" in quota:
             problems.add("POOL-QUOTA-RENAMED", f"{where}.gpus")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.device_quota import ignored
 from .._core import quantity
 from .._core.errors import text_of
 from .._core.objects import KubeObject
@@ -79,7 +80,7 @@ def of_quotas(
     """
     found = []
     for quota in quotas:
-        if any(keys.is_device(key) or keys.ignored(key) for key in _hard(quota)):
+        if any(keys.is_device(key) or ignored(key) for key in _hard(quota)):
             found += _void(quota, known)
             if quota["metadata"]["name"] != name:
                 found += [*_ignored(quota), *_not_counted(quota)]
@@ -130,7 +131,7 @@ def _ignored(quota: KubeObject) -> list[Finding]:
             owned(quota),
         )
         for key in _hard(quota)
-        if (better := keys.ignored(key))
+        if (better := ignored(key))
     ]
 
 

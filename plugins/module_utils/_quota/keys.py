@@ -4,26 +4,12 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 import typing as t
 
-from .._catalogue.device_quota import NOT_ENFORCED, counted_by, quota_key
+from .._catalogue.device_quota import OTHER_COUNTED, REQUESTS, counted_by, key_fault, quota_key
 from .._catalogue.well_known import GPU
 from .._core import quantity
 from .._core.errors import InputError
-from .._core.syntax import resource_fault
-
-REQUESTS: t.Final = "requests."
-STANDARD: t.Final = (
-    *("cpu", "memory", "ephemeral-storage"),
-    *("requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
-    *("limits.cpu", "limits.memory", "limits.ephemeral-storage"),
-    *("pods", "services", "services.nodeports", "services.loadbalancers"),
-    *("replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims"),
-)
-_HUGE_PAGES = re.compile(r"^(requests\.)?hugepages-\d+[KMG]i$")
-_OTHER_COUNTED = re.compile(r"^count/.+|\.(storageclass\.storage|deviceclass\.resource)\.k8s\.io/")
 
 
 def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = False) -> dict[str, str]:
@@ -67,26 +53,12 @@ def device_of(name: str) -> str:
     return counted_by(name) or name.removeprefix(REQUESTS)
 
 
-def ignored(name: str) -> str:
-    """Return the key that counts, for one that the API server accepts and never enforces; otherwise ""."""
-    is_counted = name.startswith(REQUESTS) or _OTHER_COUNTED.search(name)
-    return "" if "/" not in name or is_counted else REQUESTS + name.removeprefix("limits.")
-
-
 def _check_key(name: str) -> None:
-    """Raise InputError for a key that is not enforced: the API accepts any name with a slash."""
-    if _OTHER_COUNTED.search(name) or name in STANDARD or _HUGE_PAGES.match(name):
-        return
-    known, why = [ignored(name)], NOT_ENFORCED
-    if "/" not in name:
-        known = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3) or [REQUESTS + GPU]
-        why = "no quota has this key"
-    elif fault := resource_fault(device := name.removeprefix(REQUESTS).removeprefix("limits.")):
-        known, why = [REQUESTS + GPU], f"{device!r} {fault}"
-    elif not known[0]:
-        return
-    raise InputError("QUOTA-KEY", path=f"hard[{name}]", name=name, why=why, known=" or ".join(known))
+    """Raise InputError for a key that is not enforced."""
+    if fault := key_fault(name):
+        why, known = fault
+        raise InputError("QUOTA-KEY", path=f"hard[{name}]", name=name, why=why, known=known)
 
 
 def _is_extended(name: str) -> bool:
-    return name.startswith(REQUESTS) and "/" in name and not _OTHER_COUNTED.search(name)
+    return name.startswith(REQUESTS) and "/" in name and not OTHER_COUNTED.search(name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from .._catalogue.device_quota import quota_key
+from .._catalogue.device_quota import REQUESTS, quota_key
 from .._core import quantity
 from .._core.errors import AcceleratorError, InputError, text_of
 from .._core.objects import KubeObject
@@ -173,7 +173,7 @@ def proof(live: KubeObject, limits: t.Mapping[str, str], priority_class: str = "
     priority_class: the class of the pod, if the quota counts only pods of some classes.
     """
     if names := keys.extended(limits):
-        return _proof_pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]), priority_class)
+        return _proof_pod(live, names[0], _over(live, limits, REQUESTS + names[0]), priority_class)
     (name, *_others) = keys.classes(limits)
     return gpu_claims.claim(
         "gpu-quota-proof-",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import typing as t
 
+from .._catalogue.device_quota import STANDARD
 from .._core.errors import InputError
 from .._core.syntax import name_fault
 from . import keys
@@ -54,7 +55,7 @@ def check(limits: t.Mapping[str, str], asked: t.Sequence[str]) -> None:
     for key in limits:
         if keys.classes([key]):
             why = "it counts claims, which have none, so the quota would count nothing"
-        elif key in keys.STANDARD and key not in WITH_PRIORITY:
+        elif key in STANDARD and key not in WITH_PRIORITY:
             why = "the API server refuses that"
         else:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import typing as t
 
@@ -158,6 +159,22 @@ def test_a_pool_has_devices_of_one_vendor() -> None:
         ({"market": {"type": "spot", "reservation": "cr-1"}}, "POOL-CONFLICT", "market.reservation"),
         ({"market": "capacity_block"}, "POOL-MARKET", "market.reservation"),
         ({"quota": [{"namespace": "team-a", "gpus": "many"}]}, "POOL-TYPE", "quota[0].gpus"),
+        (
+            {"quota": [{"namespace": "a", "hard": {"memory": "8Gib"}}]},
+            "QUOTA-QUANTITY",
+            "quota[0].hard.memory",
+        ),
+        ({"quota": [{"namespace": "a", "hard": {"cpu": ""}}]}, "QUOTA-QUANTITY", "quota[0].hard.cpu"),
+        ({"quota": [{"namespace": "a", "hard": {"pods": "²"}}]}, "QUOTA-QUANTITY", "quota[0].hard.pods"),
+        ({"quota": [{"namespace": "a", "hard": {"cpu": math.nan}}]}, "QUOTA-QUANTITY", "quota[0].hard.cpu"),
+        ({"quota": [{"namespace": "a", "hard": {"cpu": -0.5}}]}, "QUOTA-QUANTITY", "quota[0].hard.cpu"),
+        ({"quota": [{"namespace": "a", "hard": {"gpus": 4}}]}, "QUOTA-KEY", "quota[0].hard.gpus"),
+        ({"quota": [{"namespace": "a", "hard": {}}]}, "POOL-EITHER", "quota[0]"),
+        (
+            {"quota": [{"namespace": "a", "gpus": 1, "limit_range": {"cpu": "0"}}]},
+            "QUOTA-LIMIT-RANGE",
+            "quota[0].limit_range.cpu",
+        ),
         ({"quota": [{"namespace": "team-a", "hard": 4}]}, "POOL-TYPE", "quota[0].hard"),
         (
             {"quota": [{"namespace": "team-a", "hard": {"requests.nvidia/gpu": 4}}]},
