@@ -69,6 +69,18 @@ PROGRAMS: t.Final[dict[str, dict[str, Field]]] = {
         "tolerance": Field("any"),
     },
 }
+# Program -> the figures that it measures.
+FIGURES: t.Final[dict[str, tuple[str, ...]]] = {
+    "matmul": TYPES,
+    "nvbandwidth": ("host_to_device", "device_to_host", "device_to_device"),
+    RDMA: ("host", "gpu"),
+    "nccl": ("all_reduce", "loopback"),
+    "resnet50": ("images",),
+    "gpu_burn": ("burn", "heat"),
+    "trtexec": ("throughput", "latency", "latency_p99"),
+    "vllm": ("output_tokens", "total_tokens", "ttft", "tpot"),
+    OWN: ("figure",),
+}
 _NAME: t.Final = Field("text", required=True, choices=tuple(PROGRAMS))
 
 
@@ -120,16 +132,22 @@ def _numbers(value: t.Any, program: str, path: str, problems: Problems) -> dict[
         return {}
     found = {}
     for key, number in given.items():
-        if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:
-            problems.add(
-                "POOL-VALUE",
-                f"{path}.{key}" if isinstance(value, t.Mapping) else path,
-                f"{number!r} is no number above 0: everything would pass.",
-                "Give what a good GPU measures at least.",
-            )
-            continue
-        found[str(key)] = float(number)
+        where = f"{path}.{key}" if isinstance(value, t.Mapping) else path
+        if key not in FIGURES[program]:
+            message = f"{program} measures no figure {key}."
+            problems.add("POOL-VALUE", where, message, f"Its figures: {', '.join(FIGURES[program])}.")
+        elif not is_figure(number):
+            message = f"{number!r} is no number above 0: everything would pass."
+            problems.add("POOL-VALUE", where, message, "Give what a good GPU measures at least.")
+        else:
+            found[str(key)] = float(number)
     return found
+
+
+def is_figure(number: t.Any) -> bool:
+    """Return True for a number with which a figure can be compared."""
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    return is_number and 0 < number < 1e300
 
 
 def tolerance(value: t.Any, path: str, problems: Problems) -> float:

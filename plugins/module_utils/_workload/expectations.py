@@ -12,7 +12,7 @@ import re
 import typing as t
 
 from .._core.errors import InputError
-from .._pools.programs import PROGRAMS
+from .._pools.programs import FIGURES, is_figure
 from .programs.program import Figure, Settings
 
 GOOD: t.Final = 0.8
@@ -87,13 +87,13 @@ def check(own: t.Mapping[str, t.Any]) -> None:
         for program, figures in (programs if isinstance(programs, dict) else {"": None}).items():
             path = f"expectations[{product}].{program}".rstrip(".")
             for figure, number in (figures if isinstance(figures, dict) else {"": None}).items():
-                is_good = isinstance(number, int | float) and not isinstance(number, bool) and number > 0
-                if program not in PROGRAMS or not is_good:
+                if figure not in FIGURES.get(program, ()) or not is_figure(number):
+                    known = "; ".join(f"{name}: {', '.join(its)}" for name, its in FIGURES.items())
                     raise InputError(
                         "INPUT-VALUE",
                         f"{path}.{figure} is {number!r}.".replace(". is", " is"),
                         "Set gpu_validation_expectations (module option expectations) to product, program, "
-                        f"figure and a number above 0; programs are {', '.join(PROGRAMS)}.",
+                        f"figure and a number above 0. The figures of each program: {known}.",
                     )
 
 

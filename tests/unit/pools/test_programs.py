@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as t
 
 import pytest
@@ -89,6 +90,10 @@ AT: t.Final = "gpu_pools[0].validate.programs"
         ({"program": "matmul", "expected": {"fp16": -1}}, "POOL-VALUE", "[0].expected.fp16"),
         ({"program": "matmul", "expected": {"fp16": True}}, "POOL-VALUE", "[0].expected.fp16"),
         ({"program": "matmul", "expected": {"fp16": "30"}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp16": math.nan}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp16": math.inf}}, "POOL-VALUE", "[0].expected.fp16"),
+        ({"program": "matmul", "expected": {"fp61": 30}}, "POOL-VALUE", "[0].expected.fp61"),
+        ({**OWN, "expected": {"tokens": 30}}, "POOL-VALUE", "[0].expected.tokens"),
         ({"program": "matmul", "expected": 30}, "POOL-TYPE", "[0].expected"),
         ({"program": "matmul", "tolerance": 0}, "POOL-VALUE", "[0].tolerance"),
         ({"program": "matmul", "tolerance": 1}, "POOL-VALUE", "[0].tolerance"),
@@ -110,18 +115,25 @@ def test_a_wrong_entry_is_refused_with_its_path(entry: t.Any, code: str, path: s
 
 
 def test_every_option_of_a_program_is_passed() -> None:
-    judged = {"image": "example.com/a:1", "expected": {"x": 1.0}, "tolerance": 0.5}
+    def judged(figure: str) -> Data:
+        return {"image": "example.com/a:1", "expected": {figure: 1.0}, "tolerance": 0.5}
+
     wanted: list[Data] = [
         *({"program": name, "image": "example.com/a:1"} for name in ("nvidia_smi", "vectoradd")),
-        {"program": "matmul", **judged, "seconds": 3600, "types": ["fp32", "tf32", "bf16", "fp16", "fp8"]},
+        {
+            "program": "matmul",
+            **judged("bf16"),
+            "seconds": 3600,
+            "types": ["fp32", "tf32", "bf16", "fp16", "fp8"],
+        },
         *({"program": "dcgm", "image": "example.com/a:1", "level": level} for level in (1, 4)),
-        {"program": "nvbandwidth", **judged},
-        {"program": "nccl", **judged, "nodes": 1000},
-        *({"program": "resnet50", **judged, "variant": variant} for variant in ("current", "2019")),
+        {"program": "nvbandwidth", **judged("host_to_device")},
+        {"program": "nccl", **judged("loopback"), "nodes": 1000},
+        *({"program": "resnet50", **judged("images"), "variant": variant} for variant in ("current", "2019")),
         *({"program": name, "seconds": 1} for name in ("gpu_burn", "trtexec")),
-        {"program": "vllm", **judged, "model": "m"},
-        *({**OWN, "expected": judged["expected"], "better": way} for way in ("higher", "lower")),
-        {**OWN, **judged, "name": "mine", "unit": "GB/s", "seconds": 3},
+        {"program": "vllm", **judged("ttft"), "model": "m"},
+        *({**OWN, "expected": judged("figure")["expected"], "better": way} for way in ("higher", "lower")),
+        {**OWN, **judged("figure"), "name": "mine", "unit": "GB/s", "seconds": 3},
     ]
     many = with_programs(*wanted, candidates=candidate("p5.48xlarge"), replicas=1000)
     (validation,) = pool_builders.plan([many], cloud="aws")["validations"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.programs import FIGURES
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.expectations import (
     TABLE,
     check,
@@ -56,6 +59,10 @@ def test_a_shared_card_is_the_same_card() -> None:
     assert not has_table("Tesla-T4", "matmul")
 
 
+def test_each_number_is_of_a_figure_that_its_program_measures() -> None:
+    assert [one for one in TABLE if one.figure not in FIGURES[one.program]] == []
+
+
 def test_each_number_has_its_source_with_a_year() -> None:
     assert [one for one in TABLE if not one.source.rstrip("0123456789-").endswith(" ")] == []
     assert all(one.value > 0 for one in TABLE)
@@ -66,6 +73,9 @@ def test_each_number_has_its_source_with_a_year() -> None:
     [
         {H100: {"matmul": {"bf16": 0}}},
         {H100: {"matmul": {"bf16": "fast"}}},
+        {H100: {"matmul": {"bf16": math.inf}}},
+        {H100: {"matmul": {"bf61": 500}}},
+        {H100: {"dcgm": {"bf16": 500}}},
         {H100: {"matmull": {"bf16": 500}}},
         {H100: {"matmul": 500}},
         {H100: 500},

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.programs import FIGURES, TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.programs.program import (
     GpuNode,
@@ -39,6 +43,12 @@ MATMUL = (
     "matmul gpu=0 type=fp16 size=8192 windows=20 seconds=10.2 median=678.9 least=660.1 greatest=680.0 "
     "finite=true\n"
 )
+
+
+def test_a_figure_that_a_user_may_name_is_one_that_its_program_measures() -> None:
+    for program, names in FIGURES.items():
+        source = inspect.getsource(sys.modules[PROGRAMS[program].parse.__module__])
+        assert names == TYPES or [name for name in names if f'"{name}"' not in source] == []
 
 
 def test_vectoradd() -> None:
