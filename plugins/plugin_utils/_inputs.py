@@ -21,6 +21,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.syntax import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import nested
 
 ROOT: t.Final = Path(__file__).resolve().parents[2]
@@ -307,6 +308,9 @@ def _wrong_values(variables: Variables, extra: Variables, template: Template) ->
             *nested.problems({name: specs[name]}, {name: value}),
             *_wrong_choice(name, specs[name], value),
         ]
+        # Some defaults repeat the namespace of another role.
+        if not found and name.endswith("_namespace") and value and value == variables[name]:
+            found = [f"{name} is {value}, which {fault}." for fault in [name_fault(str(value))] if fault]
         yield from found or _refused(name, specs[name], value)
 
 

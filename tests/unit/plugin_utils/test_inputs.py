@@ -44,6 +44,11 @@ def check(extra: Data, playbook: str | _inputs.Play = "enable_gpus", **variables
         ("gpu_operator_on_busy", "drian", "is drian (did you mean drain?). Allowed are fail, drain, wait."),
         ("node_feature_discovery_wait_timeout", "soon", "must be a whole number, not 'soon'."),
         ("gpu_update_pools", "paus", "is paus (did you mean pause?). Allowed are leave, pause, last."),
+        (
+            "gpu_operator_namespace",
+            "a" * 64,
+            f"is {'a' * 64}, which is 64 characters long, 63 are allowed.",
+        ),
         ("gpu_report_only", "yess", "must be true or false, not 'yess'."),
         ("gpu_cluster_quotas", {"a": 1}, "must be a list, not {'a': 1}."),
         ("gpu_tolerations", {"key": "a"}, "must be a list, not {'key': 'a'}."),
