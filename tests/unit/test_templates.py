@@ -182,6 +182,26 @@ def test_pools_that_are_no_list_of_pools_fail_in_no_template(reading_pools: t.An
         templated(template, {"gpu_pools": pools, "gpu_pool": "a"})
 
 
+def copies(value: t.Any) -> t.Iterator[tuple[str, str]]:
+    """Yield the path and the condition of each task of a playbook that writes a file of the user's."""
+    for task in value if isinstance(value, list) else []:
+        for part in ("tasks", "post_tasks", "block", "always"):
+            yield from copies(task.get(part))
+        if "ansible.builtin.copy" in task:
+            yield task["ansible.builtin.copy"]["dest"], task["when"]
+
+
+@pytest.mark.parametrize("playbook", ["before_openshift_update", "drift", "mirror", "plan", "report_use"])
+@pytest.mark.parametrize("given", [None, "", "unset"])
+def test_a_file_without_a_name_is_not_written(playbook: str, given: str | None, tmp_path: Path) -> None:
+    """A variable that is there without a value is not set."""
+    ((path, condition),) = copies(yaml.safe_load((ROOT / f"playbooks/{playbook}.yml").read_text()))
+    (name,) = re.findall(r"gpu_\w+_file", path)
+    (tmp_path / "when.yml").write_text(yaml.safe_dump(["{{ " + condition + " }}"]))
+    (template,) = read(str(tmp_path / "when.yml"))
+    assert templated(template, {} if given == "unset" else {name: given}) is False
+
+
 @pytest.mark.parametrize("playbook", ["replace_node", "repair_node", "repartition"])
 def test_a_run_in_check_mode_only_reports(playbook: str) -> None:
     (play,) = read(f"playbooks/{playbook}.yml")
