@@ -39,6 +39,8 @@ def obj(kind: str = "ConfigMap", name: str = "a", **metadata: t.Any) -> dict[str
             "objects[0].metadata.generateName would make a new object",
         ),
         ([obj(resourceVersion="7")], "objects[0].metadata.resourceVersion is set by the API server"),
+        ("objects.yml", "objects[0] is a text"),
+        (["objects.yml"], "objects[0][0] is a text"),
         (["apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n"], "objects[0][0].metadata.name is missing"),
         (["a: [1"], "objects[0] is not YAML"),
         ([{"kind": "List", "items": [obj(), {}]}], "objects[0].items[1].apiVersion is empty"),
