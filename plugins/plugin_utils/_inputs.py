@@ -41,6 +41,7 @@ _OF_ALL_HOSTS: t.Final = ("hostvars", "vars")
 OF_PLAYBOOKS: t.Final[dict[str, dict[str, t.Any]]] = {
     "gpu_on_busy": {"choices": ["fail", "drain", "wait"]},
     "gpu_update_pools": {"choices": ["leave", "pause", "last"]},
+    "gpu_lock_timeout": {"type": "int"},
     "gpu_report_only": {"type": "bool"},
     "gpu_drift_fail": {"type": "bool"},
     "gpu_mig_reboot": {"type": "bool"},

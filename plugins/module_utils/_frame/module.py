@@ -237,7 +237,9 @@ def complaint(
 
 
 def _in_users_words(message: str, names: t.Mapping[str, str]) -> str:
-    """Return Ansible's message with the user's names in its list of options, such as `exclusive: a|b`."""
+    """Return the message with the user's names in `value of NAME must be` or in a list: `exclusive: a|b`."""
+    if wrong := re.match(r"value of (\w+)(?= must be one of)", message):
+        return f"value of {names.get(wrong[1], wrong[1])}{message[wrong.end() :]}"
     text, colon, listed = message.rpartition(": ")
     return text + colon + re.sub(r"\w+", lambda found: names.get(found[0], found[0]), listed)
 

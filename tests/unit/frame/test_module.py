@@ -164,6 +164,9 @@ def test_a_misspelt_option_is_named_with_its_nearest() -> None:
     assert module.complaint("gpu_quota", options, {}, [], [missing])["message"] == missing
     named = module.complaint("gpu_quota", options, {}, [], ["exclusive: path|gpus"], {"path": "gpu_file"})
     assert named["message"] == "exclusive: gpu_file|gpus"
+    wrong = "value of backend must be one of: dra, got: backend"
+    named = module.complaint("gpu_plan", options, {}, [], [wrong], {"backend": "gpu_backend"})
+    assert named["message"] == "value of gpu_backend must be one of: dra, got: backend"
 
 
 def test_a_misspelt_key_of_an_entry_is_named_with_its_path() -> None:

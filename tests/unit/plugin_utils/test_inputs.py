@@ -49,6 +49,7 @@ def check(extra: Data, playbook: str | _inputs.Play = "enable_gpus", **variables
             "a" * 64,
             f"is {'a' * 64}, which is 64 characters long, 63 are allowed.",
         ),
+        ("gpu_lock_timeout", "soon", "must be a whole number, not 'soon'."),
         ("gpu_report_only", "yess", "must be true or false, not 'yess'."),
         ("gpu_cluster_quotas", {"a": 1}, "must be a list, not {'a': 1}."),
         ("gpu_tolerations", {"key": "a"}, "must be a list, not {'key': 'a'}."),
