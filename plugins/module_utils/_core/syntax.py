@@ -75,7 +75,7 @@ def resource_fault(text: str) -> str:
         near = [_DOMAINS[domain] for domain in difflib.get_close_matches(prefix, _DOMAINS, n=1, cutoff=0.75)]
     if near == [prefix]:
         return ""
-    meant = f", did you mean {near[0]}/{name}?" if near else ""
+    meant = f" (did you mean {near[0]}/{name}?)" if near else ""
     if "." in prefix:
         return f"has an unknown domain{meant}" if near else ""
     return f"has no domain before the '/'{meant}"

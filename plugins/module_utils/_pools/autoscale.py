@@ -58,7 +58,7 @@ def check(
             "POOL-ACCELERATOR",
             f"{path}.accelerator",
             label=label,
-            known=", ".join(sorted(limits)) or "those (there is none)",
+            known=", ".join(sorted(limits)) or "none yet",
         )
 
 

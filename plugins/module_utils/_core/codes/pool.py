@@ -13,8 +13,8 @@ CODES: t.Final = (
         "POOL-ACCELERATOR",
         "{path}: no GPU limit of the ClusterAutoscaler has type '{label}': the autoscaler would not count "
         "these nodes as GPU nodes.",
-        "Add {type: {label}, min: 0, max: N} to its `spec.resourceLimits.gpus`, or set `accelerator` to one "
-        "of {known}.",
+        "Add {type: {label}, min: 0, max: N} to its `spec.resourceLimits.gpus`, or set `accelerator` to a "
+        "type that has a limit ({known}).",
     ),
     Code(
         "POOL-ARCH",
