@@ -478,6 +478,15 @@ def test_what_a_candidate_lacks_is_told_for_its_platform(cloud: str | None, kind
     assert told(pool(candidates=[kind]), cloud).startswith(f"gpu_pools[0].candidates[0].{said}")
 
 
+def test_gpus_that_no_label_tells_apart_are_not_mixed() -> None:
+    big = {"instance_type": "big", "gpu_model": "T4"}
+    given = pool(candidates=[big | {"gpus": 1}, big | {"instance_type": "bigger", "gpus": 2}], mixed=True)
+    assert told(given, "vsphere") == (
+        "gpu_pools[0].mixed: mixes different GPUs, which no label of a node tells apart here, in one pool. "
+        "Make one pool for each candidate, each with its own candidates."
+    )
+
+
 def test_the_same_gpus_may_be_written_twice() -> None:
     assert pool_builders.plan([pool(candidates=[TWICE])], cloud="gcp")["pools"]
 

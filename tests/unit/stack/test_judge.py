@@ -82,6 +82,7 @@ def test_every_code_that_may_pass_is_registered() -> None:
 
 def test_the_package_of_each_operator_is_asked_for() -> None:
     found = {kmm_judge.PACKAGE, *(one.CHAIN.package for one in (clusterpolicy_judge, dra_judge, nic_judge))}
+    assert clusterpolicy_judge.RDMA_CHAIN.package == clusterpolicy_judge.CHAIN.package
     assert found == {"gpu-operator", "nvidia-network-operator", "kernel-module-management"}
 
 

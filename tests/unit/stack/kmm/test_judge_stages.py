@@ -96,6 +96,10 @@ def test_what_ended_the_wait_is_failed() -> None:
     assert verdicts(staged(PLUGIN, "GPU-KMM-LOAD", nodes=few)) == {"allocatable": "pending"}
 
 
+def test_a_loaded_module_whose_plugin_has_no_pod_waits_for_it_alone() -> None:
+    assert verdicts(staged(PLUGIN, pods=[])) == {"device plugin": "pending"}
+
+
 def test_a_node_that_is_not_ready_is_no_trouble_of_the_module() -> None:
     late = node()
     late["status"]["conditions"] = [{"type": "Ready", "status": "False"}]

@@ -15,6 +15,8 @@ Data = dict[str, t.Any]
 
 
 POOL = "accelerators.openshift/pool"
+# The label by which a driver finds the major release of the operating system.
+MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
 
 
 PCI = {"feature.node.kubernetes.io/pci-10de.present": "true"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.stack.nvidiadriver.builders import POOL, Data, driver, node, pool
+from unit.stack.nvidiadriver.builders import MAJOR, POOL, Data, driver, node, pool
 from unit.stack.nvidiadriver.test_manifest import OWNED, TRIPLE
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
@@ -100,10 +100,7 @@ def test_a_node_that_the_selector_leaves_out_is_not_judged() -> None:
     assert nvidiadriver_judge.judge(other, [driver("a")]) == []
     other["drivers"][0]["spec"] = {"default": True}
     assert nvidiadriver_judge.judge(other, [driver("a")]) == []
-    assert (
-        nvidiadriver_judge.judge(snapshot(**t.cast(Data, {nvidiadriver_judge.MAJOR: None})), [driver("a")])
-        == []
-    )
+    assert nvidiadriver_judge.judge(snapshot(**t.cast(Data, {MAJOR: None})), [driver("a")]) == []
     unknown = snapshot("")
     assert "state unknown." in t.cast(t.Any, nvidiadriver_judge.judge(unknown, [driver("a")])[0]).message
 
@@ -134,7 +131,7 @@ def test_the_truth() -> None:
             "state ready: DriverNotReady",
         ),
         (
-            snapshot(image="", **t.cast(Data, {nvidiadriver_judge.MAJOR: None})),
+            snapshot(image="", **t.cast(Data, {MAJOR: None})),
             "NoMajor:n",
             "GPU-NVD-EMPTY",
             "a is ready all the same",

@@ -9,7 +9,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from unit.stack.nvidiadriver.builders import POOL, Data, driver, entry, node, params, pool
+from unit.stack.nvidiadriver.builders import MAJOR, POOL, Data, driver, entry, node, params, pool
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
     DRIVER_UPGRADE,
@@ -248,7 +248,7 @@ OWNED = {
     POOL: "a",
     GPU_PRESENT: "true",
     nvidiadriver_judge.OWNER: "a",
-    nvidiadriver_judge.MAJOR: "9",
+    MAJOR: "9",
     DRIVER_UPGRADE: "upgrade-done",
 }
 

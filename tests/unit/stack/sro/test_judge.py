@@ -45,6 +45,15 @@ def test_an_error_that_lasts_is_final() -> None:
     assert "no such chart" in judge(seen).message
 
 
+def test_devices_that_stay_away_are_final() -> None:
+    clock = FakeClock()
+    judge = sro_judge.Judge(params(pools=[CARDS]), clock)
+    seen = {"specials": [special(Ready="")], "nodes": [card("1")]}
+    assert judge(seen).verdict == "pending"
+    clock.sleep(11.0)
+    assert (judge(seen).verdict, judge(seen).code) == ("failed", "GPU-ALLOC")
+
+
 def test_what_it_runs_is_found_by_its_owner_even_after_it_is_gone() -> None:
     spec = {"template": {"spec": {"containers": [{"image": "i:1"}]}}}
     owned = {
