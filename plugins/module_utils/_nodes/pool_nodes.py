@@ -51,6 +51,11 @@ def nodes_of(nodes: t.Iterable[KubeObject], pool: Pool) -> list[KubeObject]:
     return sorted(found, key=name)
 
 
+def names_of(nodes: t.Collection[KubeObject], pools: t.Iterable[Pool]) -> set[str]:
+    """Return the names of the nodes of all pools."""
+    return {name(node) for pool in pools for node in nodes_of(nodes, pool)}
+
+
 def least(pool: Pool) -> int:
     """Return how many nodes the pool has at least; an autoscaled one may have none."""
     return next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)

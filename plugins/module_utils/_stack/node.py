@@ -16,7 +16,7 @@ from .._core.objects import KubeObject, Snapshot, name
 from .._core.readiness import PENDING, READY, about_node
 from .._nodes.labels import labels
 from .._nodes.node import is_ready
-from .._nodes.pool_nodes import nodes_of
+from .._nodes.pool_nodes import names_of
 from .._nodes.taints import untolerated
 from . import operands, stages
 from .params import StackPool
@@ -98,7 +98,7 @@ def late_outside(
     """
     if not pools:
         return {}
-    ours = {name(node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
+    ours = names_of(snapshot["nodes"], pools)
     revisions = operands.current_revisions(snapshot["revisions"])
     if daemonsets is None:
         daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]

@@ -20,7 +20,7 @@ from .._kube.kinds import Kind, known
 from .._nodes import devices, drain
 from .._nodes.evictions import evict
 from .._nodes.labels import labels
-from .._nodes.pool_nodes import judge_size, nodes_of
+from .._nodes.pool_nodes import judge_size, names_of, nodes_of
 from .._sharing.mig_steps import give
 from .._virtualization import hyperconverged, schema, steps as virtualization
 from .._virtualization.hyperconverged import Permit
@@ -235,7 +235,7 @@ def _kept(live: KubeObject, pools: t.Sequence[StackPool], nodes: t.Sequence[Kube
 
 
 def _outside(pools: t.Iterable[StackPool], nodes: t.Sequence[KubeObject]) -> list[KubeObject]:
-    inside = {name(node) for pool in pools for node in nodes_of(list(nodes), pool)}
+    inside = names_of(nodes, pools)
     return [node for node in nodes if name(node) not in inside]
 
 
@@ -256,15 +256,8 @@ def _refuse_others(live: KubeObject, wanted: t.Iterable[Permit], pools: t.Sequen
         if other.is_external != permit.is_external:
             raise _other_provider(other, place)
         if other.resource != permit.resource:
-            raise NotReadyError(
-                "GPU-VM-PERMIT",
-                device=permit.selector,
-                other=other.resource,
-                why=f"the nodes offer it as {permit.resource}: no virtual machine with it starts",
-                also="; the next run writes the right one",
-                object=place["object"],
-                namespace=place["namespace"],
-            )
+            why = f"the nodes offer it as {permit.resource}: no virtual machine with it starts"
+            raise _other_name(permit.selector, other, why, "; the next run writes the right one", place)
 
 
 def _refuse_twin(permit: Permit, others: t.Iterable[Permit], place: dict[str, str]) -> None:
@@ -272,15 +265,21 @@ def _refuse_twin(permit: Permit, others: t.Iterable[Permit], place: dict[str, st
     for other in others:
         is_mixed = not (other.is_external and permit.is_external)
         if is_mixed and other.resource == permit.resource and other.key != permit.key:
-            raise NotReadyError(
-                "GPU-VM-PERMIT",
-                device=other.selector,
-                other=other.resource,
-                why=f"{permit.selector} would get the same name: a virtual machine would get either device",
-                also=", or set virtual_machines.resource of the pool to a name of its own",
-                object=place["object"],
-                namespace=place["namespace"],
-            )
+            why = f"{permit.selector} would get the same name: a virtual machine would get either device"
+            also = ", or set virtual_machines.resource of the pool to a name of its own"
+            raise _other_name(other.selector, other, why, also, place)
+
+
+def _other_name(device: str, other: Permit, why: str, also: str, place: dict[str, str]) -> NotReadyError:
+    return NotReadyError(
+        "GPU-VM-PERMIT",
+        device=device,
+        other=other.resource,
+        why=why,
+        also=also,
+        object=place["object"],
+        namespace=place["namespace"],
+    )
 
 
 def _other_provider(other: Permit, place: dict[str, str]) -> NotReadyError:
@@ -330,7 +329,7 @@ def give_back(api: Api, params: StackParams) -> dict[str, t.Any]:
     params = replace(params, pools=[machines.as_marked(pool, nodes) for pool in params.pools])
     pools = machines.of_machines(params.pools)
     ends = consent.ask(api, [machines.returning(pool) for pool in pools], params.on_busy, "GPU-BUSY")
-    going = {name(node) for pool in pools for node in nodes_of(nodes, pool)}
+    going = names_of(nodes, pools)
     if params.on_busy == DRAIN:
         _end_machines(api, going)
     remove(api, params)

@@ -259,10 +259,8 @@ def refuse_hardware(node: KubeObject, pool: StackPool, found: t.Mapping[str, str
 
     found: its PCI devices, each with its IOMMU group.
     """
-    wanted, where = (
-        str(options(pool).get("device") or "").lower(),
-        f"Node {name(node)} of pool {pool['name']}",
-    )
+    wanted = str(options(pool).get("device") or "").lower()
+    where = f"Node {name(node)} of pool {pool['name']}"
     own = sorted(key for key in found if key.startswith("10de:"))
     if wanted and own and wanted not in found:
         what = f"{where} has no device {wanted}. Node Feature Discovery sees {', '.join(own)}."

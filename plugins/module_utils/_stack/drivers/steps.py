@@ -13,7 +13,7 @@ from ..._core.objects import KubeObject, name
 from ..._kube.client import Api
 from ..._kube.kinds import known
 from ..._nodes.labels import has_nvidia_pci, labels
-from ..._nodes.pool_nodes import nodes_of
+from ..._nodes.pool_nodes import names_of
 from ..params import StackParams, StackPool
 from . import files
 
@@ -71,7 +71,7 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
     needs = [need for one in new for need in image.precompiled(one.after, filter(one.is_for, nodes))]
     told = look_up(api, (one for need in needs for one in need.images), params.namespace)
     every: StackPool = {"name": "", "node_selector": {}}
-    ours = {name(node) for pool in params.pools or [every] for node in nodes_of(nodes, pool)}
+    ours = names_of(nodes, params.pools or [every])
     for text in image.judge(needs, told, ours):
         api.warn(text)
 

@@ -12,7 +12,7 @@ import typing as t
 
 from ..._core import fields
 from ..._core.errors import AcceleratorError, ForbiddenError, KindNotServedError
-from ..._core.objects import KubeObject, Snapshot, at, name
+from ..._core.objects import KubeObject, Snapshot, at
 from ..._core.ownership import owned
 from ..._frame.adopt_or_apply import (
     adopt_or_apply,
@@ -26,7 +26,7 @@ from ..._impact.impact import Question
 from ..._kube.client import Api, Query
 from ..._kube.kinds import known
 from ..._nodes import drain
-from ..._nodes.pool_nodes import check_pools, nodes_of
+from ..._nodes.pool_nodes import check_pools, names_of
 from ..clusterpolicy import preconditions
 from ..params import StackParams, StackPool
 from ..steps import Wait, example_csvs, observe, stack_queries
@@ -144,7 +144,7 @@ def _nodes_to_rebuild(api: Api, pools: list[StackPool], snapshot: Snapshot) -> l
     """Return nodes whose GPU driver must be rebuilt, and warn of them; empty if this task changed nothing."""
     if not api.changes or api.check_mode:
         return []
-    nodes = {name(node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
+    nodes = names_of(snapshot["nodes"], pools)
     found = outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
     if found:
         label = "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite"
