@@ -161,9 +161,8 @@ def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
         raise _wrong(path, f"is {_described(found)}", "Give a list of objects, or YAML text.")
     for index, item in enumerate(found):
         where = f"{path}[{index}]"
-        if isinstance(item, str) and not isinstance(
-            objects, str
-        ):  # a text that YAML reads as text is no object
+        # A text that YAML reads as text is no object.
+        if isinstance(item, str) and not isinstance(objects, str):
             yield from _items(item, where)
         elif isinstance(item, dict) and item.get("kind") == "List" and isinstance(item.get("items"), list):
             yield from _items(item["items"], f"{where}.items")

@@ -103,7 +103,7 @@ def _place(family: str, name: str, environment: t.Mapping[str, str]) -> tuple[st
 
 @contextlib.contextmanager
 def _readable(variable: str, path: str) -> t.Iterator[None]:
-    """Refuse a path in which a folder may not be read, or that cannot be one: a home of nobody, too long."""
+    """Refuse a path that cannot be read: a closed folder, a home that nobody has, a name that is too long."""
     try:
         yield
     except (OSError, RuntimeError) as error:
